@@ -1,1 +1,10 @@
-export {}
+/**
+ * The MCP task lifecycle as a pure state machine, its wire schemas, and request admission. No services, no clock, no
+ * IO: everything here is data and total functions over it.
+ *
+ * @since 0.1.0
+ */
+export * as Task from "./Task.ts"
+export * as TaskCommand from "./TaskCommand.ts"
+export * as TaskEvent from "./TaskEvent.ts"
+export * as TaskMachine from "./TaskMachine.ts"

@@ -1,0 +1,356 @@
+/**
+ * The lifecycle of a task as a pure state machine: the only place where one state becomes another.
+ *
+ * `decide` says what a command leads to, `evolve` applies what has happened, `step` does both. There is no clock, no
+ * randomness and no storage here: time is a field of the command, and the same task and command give the same events.
+ *
+ * **Invariants**
+ *
+ * 1. A terminal state never changes. Late answers and cancels are acknowledged without effect; every other late
+ *    command is refused.
+ * 2. A task is `input_required` if and only if at least one of its questions is outstanding.
+ * 3. An input key names one request for the whole life of its task. Asking again under an answered key asks nothing,
+ *    since the stored answer stands; under an outstanding key with the same request it attaches again; with another
+ *    request it is refused.
+ * 4. `lastUpdatedAt` never goes back, and moves with every change that a client can see.
+ * 5. `Start` raises `attempt`. Every command of a worker carries its attempt and is refused when that is no longer
+ *    the current one, so two workers can never both write.
+ * 6. Cancelling is cooperative. A task that is not running, or that waits for input, is cancelled at once; a running
+ *    one is asked to stop, and the state its handler really ends in wins. Handing a task back is never a cancel.
+ * 7. The journal, which is the answers and the recorded steps, only grows.
+ * 8. A live task that reaches its deadline fails. On a terminal transition `ttlMs` is raised where needed, so that
+ *    the outcome stays readable for the policy's `resultTtlMs`.
+ *
+ * @since 0.1.0
+ */
+import * as Equal from "effect/Equal"
+import * as Result from "effect/Result"
+import type {
+  CompletedTask,
+  InputRequiredTask,
+  LiveTask,
+  Question,
+  Task,
+  TaskError,
+  WorkingTask
+} from "./Task.ts"
+import { findQuestion, findStep, isDue, isTerminal } from "./Task.ts"
+import type { Named, TaskCommand, WorkerCommand } from "./TaskCommand.ts"
+import type { TaskEvent } from "./TaskEvent.ts"
+
+/**
+ * Why a command was refused.
+ *
+ * **Details**
+ *
+ * - `Terminal`: the task has ended.
+ * - `StaleAttempt`: another worker has taken the task since, or it was handed back.
+ * - `KeyReused`: the input key already names another request.
+ * - `StepReused`: the step name already holds another value.
+ * - `TooManyQuestions`, `TooManySteps`: the policy's limit is reached.
+ * - `NotDue`: the deadline has not been reached.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type RejectedReason =
+  | "Terminal"
+  | "StaleAttempt"
+  | "KeyReused"
+  | "StepReused"
+  | "TooManyQuestions"
+  | "TooManySteps"
+  | "NotDue"
+
+/**
+ * The refusal of a command: a value, not an exception.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export interface TaskRejected {
+  readonly _tag: "TaskRejected"
+  readonly reason: RejectedReason
+  readonly taskId: string
+  readonly command: TaskCommand["_tag"]
+}
+
+/**
+ * What a new task is made of.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type NewTask =
+  & Pick<
+    WorkingTask,
+    "taskId" | "owner" | "tool" | "arguments" | "capabilities" | "policy" | "ttlMs" | "pollIntervalMs" | "traceparent"
+  >
+  & { readonly at: number }
+
+type Decision = Result.Result<ReadonlyArray<TaskEvent>, TaskRejected>
+
+const nothing: Decision = Result.succeed([])
+
+const happened = (...events: ReadonlyArray<TaskEvent>): Decision => Result.succeed(events)
+
+const refuse = (task: Task, command: TaskCommand, reason: RejectedReason): Decision =>
+  Result.fail({ _tag: "TaskRejected", reason, taskId: task.taskId, command: command._tag })
+
+/**
+ * Makes a task that waits to be started.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const create = ({ at, ...task }: NewTask): WorkingTask => ({
+  ...task,
+  status: "working",
+  createdAt: at,
+  lastUpdatedAt: at,
+  attempt: 0,
+  lostAttempts: 0,
+  questions: [],
+  steps: [],
+  running: false,
+  cancelRequested: false
+})
+
+/**
+ * Says what a command leads to: the events it causes, none where it is acknowledged without effect, or its refusal.
+ *
+ * @category transitions
+ * @since 0.1.0
+ */
+export const decide = (task: Task, command: TaskCommand): Decision => {
+  if (isTerminal(task)) {
+    return command._tag === "Answer" || command._tag === "Cancel" ? nothing : refuse(task, command, "Terminal")
+  }
+  switch (command._tag) {
+    case "Start":
+      return start(task, command)
+    case "Answer":
+      return answer(task, command)
+    case "Cancel":
+      return cancel(task, command)
+    case "Expire":
+      return isDue(task, command.at) ? happened(expired(task, command.at)) : refuse(task, command, "NotDue")
+    default:
+      return task.running && task.attempt === command.attempt
+        ? decideWorker(task, command)
+        : refuse(task, command, "StaleAttempt")
+  }
+}
+
+const decideWorker = (task: LiveTask, command: WorkerCommand): Decision => {
+  const at = dated(task, command.at)
+  switch (command._tag) {
+    case "Report":
+      return command.message === task.statusMessage ? nothing : happened({ _tag: "Reported", at, message: command.message })
+    case "Ask":
+      return ask(task, command)
+    case "Withdraw":
+      return findQuestion(task, command.key)?.state === "outstanding"
+        ? happened({ _tag: "InputWithdrawn", at, key: command.key })
+        : nothing
+    case "RecordStep":
+      return recordStep(task, command)
+    case "Extend":
+      return extend(task, command)
+    case "Complete": {
+      const { isError, result } = command
+      return happened({ _tag: "Completed", at, ttlMs: resultTtl(task, at), result, isError })
+    }
+    case "Fail":
+      return happened(failed(task, at, command.error))
+    case "Stop":
+      return happened(isCancelRequested(task) ? cancelled(task, at) : failed(task, at, interrupted))
+    case "Release":
+      return release(task, at)
+  }
+}
+
+const start = (task: LiveTask, command: Named<"Start">): Decision => {
+  const at = dated(task, command.at)
+  if (isDue(task, command.at)) return happened(expired(task, command.at))
+  if (isCancelRequested(task)) return happened(cancelled(task, at))
+  const started: TaskEvent = { _tag: "Started", at, attempt: task.attempt + 1 }
+  if (!task.running) return happened(started)
+  const lost: TaskEvent = { _tag: "AttemptLost", at }
+  if (task.policy.recovery === "fail") return happened(lost, failed(task, at, notRepeatable))
+  if (task.lostAttempts >= task.policy.maxLostAttempts) return happened(lost, failed(task, at, lostTooOften))
+  return happened(lost, started)
+}
+
+const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
+  const { key, request } = command
+  const known = findQuestion(task, key)
+  if (known !== undefined && !Equal.equals(known.request, request)) return refuse(task, command, "KeyReused")
+  if (known?.state === "answered" || known?.state === "outstanding") return nothing
+  if (known === undefined && task.questions.length >= task.policy.maxQuestions) {
+    return refuse(task, command, "TooManyQuestions")
+  }
+  const at = dated(task, command.at)
+  // A task that would wait for input can be cancelled at once, and its client has already asked for that.
+  return happened(isCancelRequested(task) ? cancelled(task, at) : { _tag: "InputRequested", at, key, request })
+}
+
+const answer = (task: LiveTask, command: Named<"Answer">): Decision => {
+  const taken = new Set<string>()
+  const [first, ...rest] = command.responses.filter(({ key }) => {
+    if (taken.has(key) || findQuestion(task, key)?.state !== "outstanding") return false
+    taken.add(key)
+    return true
+  })
+  if (first === undefined) return nothing
+  return happened({ _tag: "InputAnswered", at: dated(task, command.at), responses: [first, ...rest] })
+}
+
+const recordStep = (task: LiveTask, command: Named<"RecordStep">): Decision => {
+  const { name, value } = command
+  const known = findStep(task, name)
+  if (known !== undefined) return Equal.equals(known.value, value) ? nothing : refuse(task, command, "StepReused")
+  if (task.steps.length >= task.policy.maxSteps) return refuse(task, command, "TooManySteps")
+  return happened({ _tag: "StepRecorded", at: dated(task, command.at), name, value })
+}
+
+const extend = (task: LiveTask, command: Named<"Extend">): Decision => {
+  const at = dated(task, command.at)
+  const ttlMs = at - task.createdAt + command.ttlMs
+  return task.ttlMs === null || ttlMs <= task.ttlMs ? nothing : happened({ _tag: "Extended", at, ttlMs })
+}
+
+const release = (task: LiveTask, at: number): Decision => {
+  if (isCancelRequested(task)) return happened(cancelled(task, at))
+  if (task.policy.recovery === "fail") return happened(failed(task, at, notRepeatable))
+  return happened({ _tag: "Released", at })
+}
+
+const cancel = (task: LiveTask, command: Named<"Cancel">): Decision => {
+  const at = dated(task, command.at)
+  if (task.status === "input_required" || !task.running) return happened(cancelled(task, at))
+  return task.cancelRequested ? nothing : happened({ _tag: "CancelRequested", at })
+}
+
+const isCancelRequested = (task: LiveTask): boolean => task.status === "working" && task.cancelRequested
+
+/** Clocks step back; the history of a task does not (invariant 4). */
+const dated = (task: Task, at: number): number => Math.max(at, task.lastUpdatedAt)
+
+/** Invariant 8: whoever ends a task leaves its outcome readable for as long as the policy promises. */
+const resultTtl = (task: Task, at: number): number | null =>
+  task.ttlMs === null ? null : Math.max(task.ttlMs, at - task.createdAt + task.policy.resultTtlMs)
+
+const cancelled = (task: Task, at: number): TaskEvent => ({ _tag: "Cancelled", at, ttlMs: resultTtl(task, at) })
+
+const failed = (task: Task, at: number, error: TaskError): TaskEvent => ({
+  _tag: "Failed",
+  at,
+  ttlMs: resultTtl(task, at),
+  error
+})
+
+const expired = (task: Task, at: number): TaskEvent => failed(task, dated(task, at), timedOut)
+
+const internal = (message: string): TaskError => ({ code: -32603, message })
+
+const timedOut = internal("The task has expired before it ended")
+const interrupted = internal("The tool was interrupted before it ended")
+const notRepeatable = internal("The server stopped while the tool was running, and the tool must not be run twice")
+const lostTooOften = internal("The server stopped too often while the tool was running")
+
+/**
+ * Applies what has happened. Total: every event applies to every task, and none changes a terminal one.
+ *
+ * @category transitions
+ * @since 0.1.0
+ */
+export const evolve = (task: Task, event: TaskEvent): Task => {
+  if (isTerminal(task)) return task
+  switch (event._tag) {
+    case "Started":
+      return { ...task, attempt: event.attempt, running: true }
+    case "AttemptLost":
+      return { ...task, running: false, lostAttempts: task.lostAttempts + 1 }
+    case "Released":
+      return { ...task, running: false }
+    case "StepRecorded":
+      return { ...task, steps: [...task.steps, { name: event.name, value: event.value }] }
+    case "CancelRequested":
+      return task.status === "working" ? { ...task, cancelRequested: true } : task
+    case "Reported":
+      return { ...task, lastUpdatedAt: moved(task, event.at), statusMessage: event.message }
+    case "Extended":
+      return { ...task, lastUpdatedAt: moved(task, event.at), ttlMs: event.ttlMs }
+    case "InputRequested":
+      return asking(task, event.at, put(task.questions, { key: event.key, request: event.request, state: "outstanding" }))
+    case "InputWithdrawn":
+      return asking(
+        task,
+        event.at,
+        task.questions.map((question) =>
+          question.key === event.key && question.state === "outstanding"
+            ? { key: question.key, request: question.request, state: "withdrawn" }
+            : question
+        )
+      )
+    case "InputAnswered":
+      return asking(
+        task,
+        event.at,
+        task.questions.map((question) => {
+          const found = event.responses.find(({ key }) => key === question.key)
+          return found === undefined || question.state !== "outstanding"
+            ? question
+            : { key: question.key, request: question.request, state: "answered", response: found.response }
+        })
+      )
+    case "Completed":
+      return { ...ended(task, event), status: "completed", result: event.result, isError: event.isError }
+    case "Failed":
+      return { ...ended(task, event), status: "failed", statusMessage: event.error.message, error: event.error }
+    case "Cancelled":
+      return { ...ended(task, event), status: "cancelled" }
+  }
+}
+
+/** Invariant 4: a visible change moves `lastUpdatedAt`, even within one millisecond of a clock that stands still. */
+const moved = (task: Task, at: number): number => Math.max(at, task.lastUpdatedAt + 1)
+
+const put = (questions: ReadonlyArray<Question>, question: Question): ReadonlyArray<Question> =>
+  questions.some(({ key }) => key === question.key)
+    ? questions.map((known) => known.key === question.key ? question : known)
+    : [...questions, question]
+
+/** Invariant 2: the status follows from the questions. */
+const asking = (task: LiveTask, at: number, questions: ReadonlyArray<Question>): WorkingTask | InputRequiredTask => {
+  const { cancelRequested, ...fields } = { cancelRequested: false, ...task }
+  const next = { ...fields, lastUpdatedAt: moved(task, at), questions }
+  return questions.some(({ state }) => state === "outstanding")
+    ? { ...next, status: "input_required" }
+    : { ...next, status: "working", cancelRequested }
+}
+
+type Ended = Omit<CompletedTask, "status" | "result" | "isError">
+
+const ended = (task: LiveTask, { at, ttlMs }: { readonly at: number; readonly ttlMs: number | null }): Ended => {
+  const { cancelRequested: _, running: __, status: ___, statusMessage: ____, ...fields } = {
+    cancelRequested: false,
+    statusMessage: "",
+    ...task
+  }
+  return { ...fields, lastUpdatedAt: moved(task, at), ttlMs }
+}
+
+/**
+ * Decides a command and applies its events: the next state, or the refusal.
+ *
+ * **Details**
+ *
+ * A command that is acknowledged without effect gives back the very same task, so `===` tells that nothing changed.
+ *
+ * @category transitions
+ * @since 0.1.0
+ */
+export const step = (task: Task, command: TaskCommand): Result.Result<Task, TaskRejected> =>
+  Result.map(decide(task, command), (events) => events.reduce(evolve, task))
