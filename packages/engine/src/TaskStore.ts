@@ -1,0 +1,148 @@
+/**
+ * Where tasks are kept. A store knows no transition: it creates, reads, replaces by compare-and-set, and removes.
+ *
+ * **What every store guarantees**
+ *
+ * - A task is one record, read whole or not at all. Nothing of it expires on its own.
+ * - `create` succeeds only when every later `read`, by any process, finds the task.
+ * - `replace` succeeds for exactly one of any number of writers that hold the same version.
+ * - What was written comes back exactly: text, numbers, key order, `__proto__` and all.
+ *
+ * `packages/engine/test/TaskStoreTest.ts` is the suite that every store passes.
+ *
+ * @since 0.1.0
+ */
+import type { Stored, Task } from "@effect-mcp-tasks/core/Task"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+
+/**
+ * The store could not do its work.
+ *
+ * **Details**
+ *
+ * `Unavailable` may go away by itself (a connection, a lock, a full disk). `Corrupt` means that a record is not what
+ * this library wrote, and stays.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TaskStoreError extends Schema.TaggedError<TaskStoreError>()("TaskStoreError", {
+  operation: Schema.Literals(["create", "read", "view", "replace", "due", "remove", "countLive", "list"]),
+  reason: Schema.Literals(["Unavailable", "Corrupt"]),
+  cause: Schema.Defect()
+}) {
+  override get message(): string {
+    return `The task store could not ${this.operation}: ${this.reason}`
+  }
+}
+
+/**
+ * A task of this id exists already.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TaskAlreadyExists extends Schema.TaggedError<TaskAlreadyExists>()("TaskAlreadyExists", {
+  taskId: Schema.String
+}) {}
+
+/**
+ * The owner has as many live tasks as the limit allows.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TooManyTasks extends Schema.TaggedError<TooManyTasks>()("TooManyTasks", { limit: Schema.Int }) {}
+
+/**
+ * Somebody else replaced or removed the task first; nothing was written.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
+  taskId: Schema.String,
+  version: Schema.Int
+}) {}
+
+/**
+ * What a poll needs of a task, as it was written: nothing in it is parsed or encoded again.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TaskView {
+  readonly taskId: string
+  /** The owner's key; the reader compares it. */
+  readonly owner: string
+  /** Whether the task has not ended. */
+  readonly live: boolean
+  /** When the task expires or may be removed, in epoch milliseconds; `null` is never. */
+  readonly dueAt: number | null
+  /** JSON text of the `DetailedTask` without a completed task's `result`. */
+  readonly head: string
+  /** JSON text of a completed task's result. */
+  readonly result: string | null
+}
+
+/**
+ * A task whose deadline has been reached.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DueTask {
+  readonly taskId: string
+  readonly version: number
+  readonly live: boolean
+}
+
+/**
+ * Where tasks are kept.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class TaskStore extends Context.Service<TaskStore, {
+  /**
+   * Keeps a new task under version 1, unless its owner already has `maxLive` live ones.
+   *
+   * **Gotchas**
+   *
+   * Counting and creating are one step on memory, SQLite and Redis. On Postgres, creates that run at the same moment
+   * may overshoot the limit by their number.
+   */
+  readonly create: (
+    task: Task,
+    options: { readonly maxLive: number }
+  ) => Effect.Effect<Stored, TaskStoreError | TaskAlreadyExists | TooManyTasks>
+
+  /** The task, with the version to replace it by. */
+  readonly read: (taskId: string) => Effect.Effect<Option.Option<Stored>, TaskStoreError>
+
+  /** The part of the task that a poll answers with. */
+  readonly view: (taskId: string) => Effect.Effect<Option.Option<TaskView>, TaskStoreError>
+
+  /** Replaces the task if it still has the version that was read; gives back the new version. */
+  readonly replace: (stored: Stored, next: Task) => Effect.Effect<Stored, TaskStoreError | VersionConflict>
+
+  /** At most `limit` tasks whose deadline is at or before `now` (epoch milliseconds), the longest overdue first. */
+  readonly due: (now: number, limit: number) => Effect.Effect<ReadonlyArray<DueTask>, TaskStoreError>
+
+  /** Removes the task if it still has that version, and says whether it did. */
+  readonly remove: (taskId: string, version: number) => Effect.Effect<boolean, TaskStoreError>
+
+  /** How many tasks of an owner have not ended. */
+  readonly countLive: (owner: string) => Effect.Effect<number, TaskStoreError>
+
+  /** At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire. */
+  readonly list: (options: {
+    readonly owner?: string | undefined
+    readonly live?: boolean | undefined
+    readonly after?: string | undefined
+    readonly limit: number
+  }) => Effect.Effect<ReadonlyArray<Stored>, TaskStoreError>
+}>()("@effect-mcp-tasks/engine/TaskStore") {}
