@@ -3,7 +3,12 @@
  *
  * @since 0.1.0
  */
+export * as CurrentTask from "./CurrentTask.ts"
+export * as TaskEngine from "./TaskEngine.ts"
 export * as TaskLimits from "./TaskLimits.ts"
 export * as TaskOwner from "./TaskOwner.ts"
+export * as TaskRunner from "./TaskRunner.ts"
 export * as TaskSignal from "./TaskSignal.ts"
 export * as TaskStore from "./TaskStore.ts"
+export * as TaskTool from "./TaskTool.ts"
+export * as TaskTools from "./TaskTools.ts"

@@ -1,0 +1,115 @@
+/**
+ * What makes an ordinary `effect/ai` tool one that runs as a task: an annotation, and two values it may end with.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+
+/**
+ * How a tool runs as a task. Every field has a default.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TaskPolicy<in Parameters = never> {
+  /** How long a call may live before it fails, from its creation; 1 hour. `TaskLimits.maxTtl` caps it. */
+  readonly ttl?: Duration.Input | undefined
+  /** How long an outcome stays readable at the least; 1 hour. */
+  readonly resultTtl?: Duration.Input | undefined
+  /** How often clients are asked to poll; 1 second. */
+  readonly pollInterval?: Duration.Input | undefined
+  /**
+   * What a caller gets that did not declare the tasks extension: the tool run within the call (`inline`, the
+   * default), or the error -32021 (`reject`).
+   */
+  readonly undeclared?: "inline" | "reject" | undefined
+  /**
+   * What happens to a call whose process died: run it again over its journal (`resume`), or fail it (`fail`). The
+   * default follows the tool's annotations: read-only and idempotent tools resume, others fail.
+   */
+  readonly recovery?: "resume" | "fail" | undefined
+  /** How many attempts may die with their process before a resumable call fails; 5. */
+  readonly maxLostAttempts?: number | undefined
+  /** Whether this call becomes a task or is answered directly; always a task unless given. */
+  readonly decide?: ((parameters: Parameters) => "task" | "direct") | undefined
+  /** A task that ends within this time is answered as a plain result and forgotten. Off unless given. */
+  readonly inlineWithin?: Duration.Input | undefined
+}
+
+/**
+ * Marks a tool as one that runs as a task, and says how. A tool without it is always answered directly.
+ *
+ * **Example** (A tool that runs for minutes)
+ *
+ * ```ts
+ * const Export = Tool.make("export_report", { parameters: Schema.Struct({ rows: Schema.Int }) })
+ *   .annotate(TaskTool.Policy, { ttl: "30 minutes", undeclared: "reject" })
+ * ```
+ *
+ * @category annotations
+ * @since 0.1.0
+ */
+export const Policy: Context.Reference<TaskPolicy | undefined> = Context.Reference<TaskPolicy | undefined>(
+  "@effect-mcp-tasks/engine/TaskTool/Policy",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * A complete MCP tool result, for tools that say themselves what their content is.
+ *
+ * **When to use**
+ *
+ * As the `success` schema of a tool that returns images, several blocks, or an error that is a result (`isError`).
+ * Any other success schema is answered as `structuredContent` with its JSON as text, and a string as text alone.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ToolResult = Schema.Struct({
+  content: Schema.Array(Schema.JsonObject),
+  structuredContent: Schema.optionalKey(Schema.Json),
+  isError: Schema.optionalKey(Schema.Boolean)
+})
+
+/**
+ * A complete MCP tool result.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export interface ToolResult extends Schema.Schema.Type<typeof ToolResult> {}
+
+/**
+ * A result of one block of text.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const text = (value: string): ToolResult => ({ content: [{ type: "text", text: value }] })
+
+/**
+ * A result that says, to the model, that the tool did not do its work. The task that ends with it is `completed`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const error = (message: string): ToolResult => ({ ...text(message), isError: true })
+
+/**
+ * The JSON-RPC error that a call ends with: its task is `failed` (ext-tasks, "Task Execution Errors").
+ *
+ * **When to use**
+ *
+ * As (part of) the `failure` schema of a tool whose underlying request can break. For errors that the model should
+ * read and act on, fail with another error or return `TaskTool.error`: those complete the task with `isError`.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ProtocolError extends Schema.TaggedError<ProtocolError>()("ProtocolError", {
+  code: Schema.Int,
+  message: Schema.String,
+  data: Schema.optionalKey(Schema.Json)
+}) {}

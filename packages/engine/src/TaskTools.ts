@@ -1,0 +1,79 @@
+/**
+ * The tools that a server offers, ready to be listed, checked and run.
+ *
+ * @since 0.1.0
+ */
+import type { TaskError, TaskPolicy } from "@effect-mcp-tasks/core/Task"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+
+/**
+ * How a call ended: with the JSON text of a `CallToolResult`, or with a JSON-RPC error.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ToolOutcome =
+  | { readonly _tag: "Result"; readonly result: string; readonly isError: boolean }
+  | { readonly _tag: "Error"; readonly error: TaskError }
+
+/**
+ * What a tool's annotation says about running as a task, with every default filled in.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TaskSettings {
+  readonly policy: TaskPolicy
+  readonly ttlMs: number
+  readonly pollIntervalMs: number
+  readonly undeclared: "inline" | "reject"
+  readonly inlineWithin: Option.Option<Duration.Duration>
+}
+
+/**
+ * A call whose arguments have been decoded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToolCall {
+  /** Whether the tool's policy wants this call to be a task. */
+  readonly mode: "task" | "direct"
+  /**
+   * Runs the handler to its outcome. Fails never: what goes wrong is an outcome, and an interruption stays one.
+   * `CurrentTask` is read from the context.
+   */
+  readonly run: Effect.Effect<ToolOutcome>
+}
+
+/**
+ * A tool with its handler.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RegisteredTool {
+  readonly name: string
+  /** The MCP `Tool` object, as `tools/list` shows it. */
+  readonly definition: Schema.JsonObject
+  /** Absent for a tool that is always answered directly. */
+  readonly settings: Option.Option<TaskSettings>
+  /** Decodes arguments, or says in words for the caller what is wrong with them. No task exists yet. */
+  readonly call: (args: Schema.JsonObject) => Effect.Effect<Result.Result<ToolCall, string>>
+}
+
+/**
+ * The tools that a server offers, by name and in the order of `tools/list`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class TaskTools extends Context.Service<TaskTools, {
+  readonly all: ReadonlyArray<RegisteredTool>
+  readonly get: (name: string) => Option.Option<RegisteredTool>
+}>()("@effect-mcp-tasks/engine/TaskTools") {}
