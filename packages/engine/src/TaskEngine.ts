@@ -11,11 +11,15 @@ import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { NewTask, TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import type * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as engine from "./internal/engine.ts"
 import type { TaskOwner } from "./TaskOwner.ts"
-import type { TaskAlreadyExists, TaskStoreError, TaskView, TooManyTasks } from "./TaskStore.ts"
+import type { TaskSignal } from "./TaskSignal.ts"
+import type { TaskAlreadyExists, TaskStore, TaskStoreError, TaskView, TooManyTasks } from "./TaskStore.ts"
 
 /**
  * There is no such task for this caller.
@@ -69,9 +73,15 @@ export class TaskEngine extends Context.Service<TaskEngine, {
   /** Asks the task to stop (ext-tasks, "Task Cancellation"). An ended task stays as it ended. */
   readonly cancel: (owner: TaskOwner, taskId: string) => Effect.Effect<void, TaskNotFound | TaskStoreError>
 
-  /** Gives a command to a task on behalf of a worker or of time, and says what became of the task. */
+  /**
+   * Gives a command to a task on behalf of a worker or of time, and says what became of the task.
+   *
+   * **Details**
+   *
+   * Whoever remembers the task as it last was saves a read by giving that instead of the id.
+   */
   readonly apply: (
-    taskId: string,
+    target: string | Stored,
     command: TaskCommand
   ) => Effect.Effect<Stored, TaskRejected | TaskNotFound | TaskStoreError>
 
@@ -84,3 +94,15 @@ export class TaskEngine extends Context.Service<TaskEngine, {
   /** Forgets an ended task whose outcome has been delivered in another way. */
   readonly forget: (stored: Stored<TerminalTask>) => Effect.Effect<void, TaskStoreError>
 }>()("@effect-mcp-tasks/engine/TaskEngine") {}
+
+/**
+ * Writes to whatever store and signals through whatever signal are provided. Task ids are random UUIDs (version 4,
+ * 122 random bits) from a cryptographic source.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<TaskEngine, never, TaskStore | TaskSignal | SecureRandom.SecureRandom> = Layer.effect(
+  TaskEngine,
+  Effect.suspend(() => engine.make)
+)

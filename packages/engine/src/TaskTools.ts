@@ -6,10 +6,15 @@
 import type { TaskError, TaskPolicy } from "@effect-mcp-tasks/core/Task"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type * as Tool from "effect/ai/Tool"
+import type * as Toolkit from "effect/ai/Toolkit"
+import * as registerTool from "./internal/registerTool.ts"
+import { TaskLimits } from "./TaskLimits.ts"
 
 /**
  * How a call ended: with the JSON text of a `CallToolResult`, or with a JSON-RPC error.
@@ -77,3 +82,29 @@ export class TaskTools extends Context.Service<TaskTools, {
   readonly all: ReadonlyArray<RegisteredTool>
   readonly get: (name: string) => Option.Option<RegisteredTool>
 }>()("@effect-mcp-tasks/engine/TaskTools") {}
+
+/**
+ * Offers the tools of a toolkit. Its handlers come from the toolkit's own layer.
+ *
+ * **Gotchas**
+ *
+ * Dies at start-up when a tool is not one that MCP can name or describe: a name outside `[A-Za-z0-9_.-]{1,128}`,
+ * parameters that are not an object, an `x-mcp-header` annotation that breaks its rules.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <Tools extends Record<string, Tool.Any>>(
+  toolkit: Toolkit.Toolkit<Tools>
+): Layer.Layer<TaskTools, never, Tool.HandlersFor<Tools> | Tool.HandlerServices<Tools[keyof Tools]>> =>
+  Layer.effect(
+    TaskTools,
+    Effect.gen(function*() {
+      const services = yield* Effect.context<Tool.HandlersFor<Tools> | Tool.HandlerServices<Tools[keyof Tools]>>()
+      const limits = yield* TaskLimits
+      const all: Array<RegisteredTool> = []
+      for (const tool of Object.values(toolkit.tools)) all.push(yield* registerTool.register(tool, services, limits))
+      const byName = new Map(all.map((tool) => [tool.name, tool]))
+      return TaskTools.of({ all, get: (name) => Option.fromUndefinedOr(byName.get(name)) })
+    })
+  )

@@ -4,11 +4,13 @@
  * @since 0.1.0
  */
 export * as CurrentTask from "./CurrentTask.ts"
+export * as Embedded from "./Embedded.ts"
 export * as TaskEngine from "./TaskEngine.ts"
 export * as TaskLimits from "./TaskLimits.ts"
 export * as TaskOwner from "./TaskOwner.ts"
 export * as TaskRunner from "./TaskRunner.ts"
 export * as TaskSignal from "./TaskSignal.ts"
 export * as TaskStore from "./TaskStore.ts"
+export * as TaskSweeper from "./TaskSweeper.ts"
 export * as TaskTool from "./TaskTool.ts"
 export * as TaskTools from "./TaskTools.ts"

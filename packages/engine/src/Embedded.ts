@@ -1,0 +1,33 @@
+/**
+ * The engine for one process: everything but the store and the tools.
+ *
+ * @since 0.1.0
+ */
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Layer from "effect/Layer"
+import * as TaskEngine from "./TaskEngine.ts"
+import * as TaskRunner from "./TaskRunner.ts"
+import * as TaskSignal from "./TaskSignal.ts"
+import type { TaskStore, TaskStoreError } from "./TaskStore.ts"
+import * as TaskSweeper from "./TaskSweeper.ts"
+import type { TaskTools } from "./TaskTools.ts"
+
+/**
+ * Runs, answers, expires and removes tasks in this process, over the store and the tools that are provided.
+ *
+ * **When to use**
+ *
+ * For a server of one process: `TaskRunner.layerFiber`, `TaskSweeper.layer`, `TaskEngine.layer` and
+ * `TaskSignal.layerMemory` in one.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<
+  TaskRunner.TaskRunner | TaskEngine.TaskEngine,
+  TaskStoreError,
+  TaskStore | TaskTools
+> = Layer.merge(TaskRunner.layerFiber, TaskSweeper.layer).pipe(
+  Layer.provideMerge(TaskEngine.layer),
+  Layer.provide([TaskSignal.layerMemory, SecureRandom.layerWebCrypto])
+)

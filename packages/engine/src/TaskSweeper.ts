@@ -1,0 +1,84 @@
+/**
+ * Lets time pass for tasks: fails the live ones whose deadline is reached, and removes the ended ones that nobody may
+ * ask for any more.
+ *
+ * There is no timer for each task. One loop asks the store for a bounded batch of what is due, so that a million
+ * overdue tasks are worked off a batch at a time between requests.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { TaskEngine } from "./TaskEngine.ts"
+import { type DueTask, TaskStore } from "./TaskStore.ts"
+
+/**
+ * How the sweeper works.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SweeperOptions {
+  /** How long it rests when nothing is due; 1 second. */
+  readonly interval?: Duration.Input | undefined
+  /** How many tasks it takes at a time; 100. */
+  readonly batchSize?: number | undefined
+}
+
+/**
+ * Sweeps once: takes one batch of what is due now, and says how many tasks that were.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const sweep = Effect.fn("TaskSweeper.sweep")(function*(batchSize: number) {
+  const store = yield* TaskStore
+  const engine = yield* TaskEngine
+  const at = yield* Clock.currentTimeMillis
+  const settle = ({ live, taskId, version }: DueTask) =>
+    live
+      ? Effect.catchTag(
+        Effect.asVoid(engine.apply(taskId, { _tag: "Expire", at })),
+        // Somebody else was faster, or the task was given a longer life.
+        ["TaskRejected", "TaskNotFound"],
+        () => Effect.void
+      )
+      : Effect.asVoid(store.remove(taskId, version))
+  const due = yield* store.due(at, batchSize)
+  yield* Effect.forEach(due, settle, { discard: true })
+  return due.length
+})
+
+/**
+ * Sweeps in the background for as long as the layer's scope lives. A store that fails is tried again with every
+ * round, and the log hears of it once, not each time.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerWith = (options: SweeperOptions): Layer.Layer<never, never, TaskStore | TaskEngine> =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const batchSize = options.batchSize ?? 100
+    let isFailing = false
+    const round = sweep(batchSize).pipe(
+      Effect.tap(() => Effect.sync(() => isFailing = false)),
+      Effect.catchCause((cause) => {
+        const isNews = !isFailing
+        isFailing = true
+        return Effect.as(isNews ? Effect.logError("The sweep of due tasks failed; trying on", cause) : Effect.void, 0)
+      })
+    )
+    const loop = Effect.flatMap(round, (count) =>
+      count < batchSize ? Effect.sleep(options.interval ?? Duration.seconds(1)) : Effect.yieldNow)
+    yield* Effect.forkScoped(Effect.forever(loop))
+  }))
+
+/**
+ * Sweeps in the background every second.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<never, never, TaskStore | TaskEngine> = layerWith({})
