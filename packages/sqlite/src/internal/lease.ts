@@ -26,16 +26,18 @@ export interface Lease {
 /** Makes the leases of one connection. */
 export const make = (db: DatabaseSync, statements: Statements): Lease => {
   const connection = RawConnection.make(db, statements, Effect.withFiber)
+  // Asking a closed connection throws; the statement that follows reports it as an error.
+  const isTransaction = (): boolean => db.isOpen && db.isTransaction
   const acquirers = makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore: Semaphore.makeUnsafe(1),
-    isTransaction: () => db.isTransaction
+    isTransaction
   })
   let leased = 0
 
   // A transaction no lease accounts for was begun by hand or left by a failed rollback: the semaphore and its
   // clean-up decide then.
-  const isFree = (): boolean => leased === 0 && !db.isTransaction
+  const isFree = (): boolean => leased === 0 && !isTransaction()
 
   const leasing = Effect.flatMap(acquirers.acquirer, (held) =>
     Effect.acquireRelease(
@@ -58,6 +60,6 @@ export const make = (db: DatabaseSync, statements: Statements): Lease => {
     transactionAcquirer: leasing,
     borrower: (use) => isFree() ? use(unleased) : acquirers.borrower(use),
     onCommitFailure: acquirers.onCommitFailure,
-    isTransaction: () => db.isTransaction
+    isTransaction
   }
 }
