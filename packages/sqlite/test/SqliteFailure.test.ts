@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { chmodSync, closeSync, openSync, writeFileSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -90,6 +90,35 @@ describe("opening", () => {
         assert.include(output, "read-only")
       }))
   }
+})
+
+describe("opening a file that is not in WAL mode yet", () => {
+  const locked = Effect.gen(function*() {
+    const filename = yield* TempDatabase.file
+    const holder = new DatabaseSync(filename)
+    holder.exec("CREATE TABLE t (x)")
+    holder.exec("BEGIN IMMEDIATE")
+    return { filename, holder }
+  })
+
+  it.effect("waits for another connection's lock", () =>
+    Effect.gen(function*() {
+      const { filename, holder } = yield* locked
+      const opening = yield* Effect.forkScoped(TempDatabase.client({ filename }), { startImmediately: true })
+      assert.isUndefined(opening.pollUnsafe(), "the first attempt found the lock")
+      holder.close()
+      const sql = yield* Fiber.join(opening)
+      assert.deepStrictEqual(yield* sql`PRAGMA journal_mode`.values, [["wal"]])
+    }))
+
+  it.effect("gives up after the busy timeout", () =>
+    Effect.gen(function*() {
+      const { filename, holder } = yield* locked
+      const failure = yield* Effect.flip(TempDatabase.client({ filename, busyTimeout: "20 millis" }))
+      assert.strictEqual(failure.reason._tag, "LockTimeoutError")
+      assert.include(failure.message, filename)
+      holder.close()
+    }))
 })
 
 describe("running", () => {
