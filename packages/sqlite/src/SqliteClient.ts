@@ -74,6 +74,11 @@ export interface SqliteClientConfig {
    * process, by `kill -9` too, since the operating system holds the pages; a power loss or a kernel crash can take
    * back the last commits, never corrupt the file. A client that answers "stored" cannot know which of the two its
    * caller meant, so the weaker promise has to be asked for.
+   *
+   * **Gotchas**
+   *
+   * A disk that acknowledges a sync from its own volatile cache keeps neither promise. On macOS that is the normal
+   * case; run `PRAGMA fullfsync = ON` there.
    */
   readonly synchronous?: "NORMAL" | "FULL" | undefined
   /** How many prepared statements to keep; default 200. Below 2, none is kept. */

@@ -56,8 +56,9 @@ describe("queries", () => {
       const writer = yield* Deferred.make<Fiber.Fiber<unknown, unknown>>()
       const seen = yield* rows.pipe(
         Stream.tap(({ i }) =>
-          i === 1 ? Effect.flatMap(Effect.forkDetach(bump, { startImmediately: true }), (f) => Deferred.succeed(writer, f))
-            : Effect.void
+          i !== 1
+            ? Effect.void
+            : Effect.flatMap(Effect.forkDetach(bump, { startImmediately: true }), (f) => Deferred.succeed(writer, f))
         ),
         Stream.runFold(() => 0, (sum, { i }) => sum + i)
       )
