@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import { classifySqliteError, ConnectionError, SqlError, UniqueViolation } from "effect/sql/SqlError"
 
 /** What the client was doing when a call failed. */
-export type Operation = "open" | "prepare" | "execute" | "stream" | "export" | "backup" | "loadExtension"
+export type Operation = "open" | "prepare" | "execute" | "stream" | "export" | "backup" | "loadExtension" | "close"
 
 /** The primary result codes a caller can do something about: https://www.sqlite.org/rescode.html */
 const explanations: ReadonlyMap<number, string> = new Map([

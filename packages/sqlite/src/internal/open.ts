@@ -120,9 +120,9 @@ const close = (db: DatabaseSync, settings: Settings): Effect.Effect<void> =>
       db.exec("PRAGMA analysis_limit = 400")
       db.exec("PRAGMA optimize")
     },
-    catch: (cause) => cause
+    catch: (cause) => Failure.fromCause(cause, "close", settings.filename)
   }).pipe(
-    Effect.catch((cause) => Effect.logDebug("PRAGMA optimize did not run before closing SQLite", cause)),
+    Effect.catch((error) => Effect.logDebug("PRAGMA optimize did not run before closing SQLite", error)),
     Effect.andThen(Effect.sync(() => db.close()))
   )
 
