@@ -1,0 +1,116 @@
+/**
+ * An Effect SQL `Connection` over one open `DatabaseSync`.
+ *
+ * Each call prepares, binds, steps to the end and resets in one synchronous step, so no statement is open between
+ * two calls and none can hold the write-ahead log back. Only a stream keeps its statement, for its own scope.
+ */
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { SafeIntegers } from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
+import * as Failure from "./failure.ts"
+import { bindAll } from "./parameters.ts"
+import * as Statements from "./statements.ts"
+
+type TransformRows = Parameters<Connection["execute"]>[2]
+
+/** Rows handed downstream at once by a stream. */
+const chunkSize = 128
+
+const configure = (prepared: Statements.Prepared, bigints: boolean, arrays: boolean): void => {
+  if (prepared.bigints !== bigints) {
+    prepared.statement.setReadBigInts(bigints)
+    prepared.bigints = bigints
+  }
+  if (prepared.arrays !== arrays) {
+    prepared.statement.setReturnArrays(arrays)
+    prepared.arrays = arrays
+  }
+}
+
+/** A driver call that runs to its end when it is called, and answers with a settled effect. */
+export type Step<A> = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, SqlError>
+
+/** Turns a step into an effect that takes it at once, or once the connection is free. */
+export type Run = <A>(step: Step<A>) => Effect.Effect<A, SqlError>
+
+const step = <A>(operation: Failure.Operation, evaluate: (bigints: boolean) => A): Step<A> => (fiber) => {
+  const bigints = fiber.getRef(SafeIntegers)
+  const result = Result.try({
+    try: () => evaluate(bigints),
+    catch: (cause) => Failure.fromCause(cause, operation)
+  })
+  return Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(result.failure)
+}
+
+const openRows = (db: DatabaseSync, sql: string, params: ReadonlyArray<unknown>) =>
+  Effect.acquireRelease(
+    Effect.withFiber(step("stream", (bigints) => {
+      // Not from the cache: the same SQL may run on this connection while the stream is open.
+      const prepared = Statements.prepare(db, sql)
+      configure(prepared, bigints, false)
+      return prepared.statement.iterate(...bindAll(params))
+    })),
+    // Resets the statement, which ends its read transaction.
+    (rows) => Effect.sync(() => rows.return?.())
+  )
+
+const nextChunk = (rows: NodeJS.Iterator<Record<string, SQLOutputValue>>, transformRows: TransformRows) =>
+  Effect.try({
+    try: () => {
+      const chunk: Array<Record<string, SQLOutputValue>> = []
+      let last = false
+      while (!last && chunk.length < chunkSize) {
+        const next = rows.next()
+        if (next.done === true) last = true
+        else chunk.push(next.value)
+      }
+      const out: ReadonlyArray<unknown> = transformRows === undefined ? chunk : transformRows(chunk)
+      return [out, last ? Option.none<undefined>() : Option.some(undefined)] as const
+    },
+    catch: (cause) => Failure.fromCause(cause, "stream")
+  })
+
+/**
+ * Makes a connection whose statements go through `run`.
+ *
+ * A stream does not: whoever starts one must hold the lease.
+ */
+export const make = (db: DatabaseSync, statements: Statements.Statements, run: Run): Connection => {
+  const rows = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
+    configure(prepared, bigints, false)
+    return prepared.statement.all(...bindAll(params))
+  }
+  const transformed = (found: ReadonlyArray<object>, transformRows: TransformRows) =>
+    transformRows === undefined ? found : transformRows(found)
+  const values = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
+    configure(prepared, bigints, true)
+    return prepared.statement.all(...bindAll(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
+  }
+  const raw = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
+    if (prepared.returnsRows) return rows(prepared, params, bigints)
+    configure(prepared, bigints, false)
+    return prepared.statement.run(...bindAll(params))
+  }
+
+  return {
+    execute: (sql, params, transformRows) =>
+      run(step("execute", (bigints) => transformed(rows(statements.get(sql), params, bigints), transformRows))),
+    executeRaw: (sql, params) => run(step("execute", (bigints) => raw(statements.get(sql), params, bigints))),
+    executeValues: (sql, params) => run(step("execute", (bigints) => values(statements.get(sql), params, bigints))),
+    executeValuesUnprepared: (sql, params) =>
+      run(step("execute", (bigints) => values(Statements.prepare(db, sql), params, bigints))),
+    executeUnprepared: (sql, params, transformRows) =>
+      run(step("execute", (bigints) => transformed(rows(Statements.prepare(db, sql), params, bigints), transformRows))),
+    executeStream: (sql, params, transformRows) =>
+      Stream.unwrap(Effect.map(
+        openRows(db, sql, params),
+        (rows) => Stream.paginate(undefined, () => nextChunk(rows, transformRows))
+      ))
+  }
+}

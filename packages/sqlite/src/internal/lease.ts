@@ -1,0 +1,65 @@
+/**
+ * Shares one connection: a transaction, a stream or a reservation has it alone, a single statement needs no lease.
+ *
+ * A statement runs in one synchronous step, so nothing can come between; it only has to find the connection free in
+ * that very step. That spares each statement the semaphore, its mask and its finalizer.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { makeSqliteAcquirers } from "effect/sql/SqlClient"
+import type { Borrower, Connection } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import type { DatabaseSync } from "node:sqlite"
+import * as RawConnection from "./connection.ts"
+import type { Statements } from "./statements.ts"
+
+/** What `SqlClient.make` needs to know about leasing. */
+export interface Lease {
+  readonly acquirer: Effect.Effect<Connection, SqlError, Scope.Scope>
+  readonly transactionAcquirer: Effect.Effect<Connection, SqlError, Scope.Scope>
+  readonly borrower: Borrower
+  readonly onCommitFailure: (connection: Connection) => Effect.Effect<void, SqlError>
+  readonly isTransaction: (connection: Connection) => boolean
+}
+
+/** Makes the leases of one connection. */
+export const make = (db: DatabaseSync, statements: Statements): Lease => {
+  const connection = RawConnection.make(db, statements, Effect.withFiber)
+  // Asking a closed connection throws; the statement that follows reports it as an error.
+  const isTransaction = (): boolean => db.isOpen && db.isTransaction
+  const acquirers = makeSqliteAcquirers({
+    connection: Effect.succeed(connection),
+    semaphore: Semaphore.makeUnsafe(1),
+    isTransaction
+  })
+  let leased = 0
+
+  // A transaction no lease accounts for was begun by hand or left by a failed rollback: the semaphore and its
+  // clean-up decide then.
+  const isFree = (): boolean => leased === 0 && !isTransaction()
+
+  const leasing = Effect.flatMap(acquirers.acquirer, (held) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        leased++
+        return held
+      }),
+      () => Effect.sync(() => {
+        leased--
+      })
+    ))
+
+  // The fiber may yield between the choice in `borrower` and the statement, so the step itself looks again.
+  const runWhenFree: RawConnection.Run = (step) =>
+    Effect.withFiber((fiber) => isFree() ? step(fiber) : acquirers.borrower(() => Effect.withFiber(step)))
+  const unleased = RawConnection.make(db, statements, runWhenFree)
+
+  return {
+    acquirer: leasing,
+    transactionAcquirer: leasing,
+    borrower: (use) => isFree() ? use(unleased) : acquirers.borrower(use),
+    onCommitFailure: acquirers.onCommitFailure,
+    isTransaction
+  }
+}

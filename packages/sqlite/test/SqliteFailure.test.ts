@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { chmodSync, closeSync, openSync, writeFileSync, writeSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { runChild } from "./ChildProcess.ts"
+import * as TempDatabase from "./TempDatabase.ts"
+
+const table = Effect.fnUntraced(function*(filename: string) {
+  const sql = yield* TempDatabase.client({ filename })
+  yield* sql`CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, body BLOB)`
+  return sql
+})
+
+describe("opening", () => {
+  const failsToOpen = Effect.fnUntraced(function*(filename: string, readonly = false) {
+    const failure = yield* Effect.flip(TempDatabase.client({ filename, readonly }))
+    assert.strictEqual(failure._tag, "SqlError")
+    assert.strictEqual(failure.reason.operation, "open")
+    assert.include(failure.message, filename)
+    return failure
+  })
+
+  it.effect("a directory", () =>
+    Effect.gen(function*() {
+      const failure = yield* failsToOpen(yield* TempDatabase.directory)
+      assert.strictEqual(failure.reason._tag, "ConnectionError")
+      assert.include(failure.message, "is a directory")
+    }))
+
+  it.effect("a file in a directory that does not exist", () =>
+    Effect.gen(function*() {
+      const failure = yield* failsToOpen(join(yield* TempDatabase.directory, "missing", "db.sqlite"))
+      assert.strictEqual(failure.reason._tag, "ConnectionError")
+      assert.include(failure.message, "not an existing directory")
+    }))
+
+  it.effect("a file below another file", () =>
+    Effect.gen(function*() {
+      const file = yield* TempDatabase.file
+      writeFileSync(file, "")
+      const failure = yield* failsToOpen(join(file, "db.sqlite"))
+      assert.include(failure.message, "not an existing directory")
+    }))
+
+  it.effect("a missing file, read-only", () =>
+    Effect.gen(function*() {
+      const failure = yield* failsToOpen(yield* TempDatabase.file, true)
+      assert.include(failure.message, "does not exist")
+    }))
+
+  for (const readonly of [false, true]) {
+    it.effect(`a text file${readonly ? ", read-only" : ""}`, () =>
+      Effect.gen(function*() {
+        const filename = yield* TempDatabase.file
+        writeFileSync(filename, "this is not a database\n".repeat(100))
+        const failure = yield* failsToOpen(filename, readonly)
+        assert.include(failure.message, "not a SQLite database")
+      }))
+  }
+
+  it.effect("a name with a NUL in it", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(TempDatabase.client({ filename: "a\0b" }))
+      assert.include(failure.message, "null bytes")
+    }))
+
+  it.effect("with a busy timeout SQLite would clamp", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(TempDatabase.client({ busyTimeout: "Infinity" }))
+      assert.include(failure.message, "busyTimeout")
+    }))
+
+  for (const journal of ["wal", "delete"]) {
+    it.effect(`a file the process may not write, in ${journal} mode`, () =>
+      Effect.gen(function*() {
+        const filename = yield* TempDatabase.file
+        const db = new DatabaseSync(filename)
+        db.exec(`PRAGMA journal_mode = ${journal}`)
+        db.exec("CREATE TABLE t (x)")
+        db.close()
+        // SQLite can read a WAL database only where it can create its shared-memory file.
+        chmodSync(dirname(filename), 0o777)
+        chmodSync(filename, 0o444)
+        // File modes do not bind the superuser, so the file is opened as somebody else then.
+        const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+        const { code, output } = yield* runChild("open.ts", [filename], nobody)
+        assert.strictEqual(code, 1, output)
+        assert.include(output, "SqlError")
+        assert.include(output, "read-only")
+      }))
+  }
+})
+
+describe("opening a file that is not in WAL mode yet", () => {
+  const locked = Effect.gen(function*() {
+    const filename = yield* TempDatabase.file
+    const holder = new DatabaseSync(filename)
+    holder.exec("CREATE TABLE t (x)")
+    holder.exec("BEGIN IMMEDIATE")
+    return { filename, holder }
+  })
+
+  it.effect("waits for another connection's lock", () =>
+    Effect.gen(function*() {
+      const { filename, holder } = yield* locked
+      const opening = yield* Effect.forkScoped(TempDatabase.client({ filename }), { startImmediately: true })
+      assert.isUndefined(opening.pollUnsafe(), "the first attempt found the lock")
+      holder.close()
+      const sql = yield* Fiber.join(opening)
+      assert.deepStrictEqual(yield* sql`PRAGMA journal_mode`.values, [["wal"]])
+    }))
+
+  it.effect("gives up after the busy timeout", () =>
+    Effect.gen(function*() {
+      const { filename, holder } = yield* locked
+      const failure = yield* Effect.flip(TempDatabase.client({ filename, busyTimeout: "20 millis" }))
+      assert.strictEqual(failure.reason._tag, "LockTimeoutError")
+      assert.include(failure.message, filename)
+      holder.close()
+    }))
+})
+
+describe("running", () => {
+  it.effect("reports a lock held by another connection", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      yield* table(filename)
+      const waiting = yield* TempDatabase.client({ filename, busyTimeout: "20 millis" })
+      const holder = new DatabaseSync(filename)
+      holder.exec("BEGIN IMMEDIATE")
+      const failure = yield* Effect.flip(waiting`INSERT INTO t (name) VALUES ('a')`)
+      assert.strictEqual(failure.reason._tag, "LockTimeoutError")
+      assert.isTrue(failure.isRetryable)
+      assert.include(failure.message, "another connection held its lock for longer than the busy timeout")
+      holder.exec("ROLLBACK")
+      holder.close()
+      yield* waiting`INSERT INTO t (name) VALUES ('a')`
+    }))
+
+  it.effect("opens while another connection holds the write lock", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      yield* table(filename)
+      const holder = new DatabaseSync(filename)
+      holder.exec("BEGIN IMMEDIATE")
+      const sql = yield* TempDatabase.client({ filename, busyTimeout: 0 })
+      assert.deepStrictEqual(yield* sql`SELECT * FROM t`, [])
+      holder.close()
+    }))
+
+  it.effect("reports a full database and goes on reading", () =>
+    Effect.gen(function*() {
+      const sql = yield* table(yield* TempDatabase.file)
+      yield* sql`PRAGMA max_page_count = 8`
+      const failure = yield* Effect.flip(
+        sql.withTransaction(sql`INSERT INTO t (name, body) VALUES ('a', zeroblob(1000000))`)
+      )
+      assert.include(failure.message, "the database is full")
+      assert.deepStrictEqual(yield* sql`SELECT * FROM t`, [])
+      yield* sql`INSERT INTO t (name) VALUES ('small')`
+    }))
+
+  it.effect("reports a write through a read-only client", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      yield* table(filename)
+      const sql = yield* TempDatabase.client({ filename, readonly: true })
+      assert.deepStrictEqual(yield* sql.withTransaction(sql`SELECT * FROM t`), [])
+      const failure = yield* Effect.flip(sql`INSERT INTO t (name) VALUES ('a')`)
+      assert.include(failure.message, "the database is read-only")
+    }))
+
+  it.effect("reports a corrupt file", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      yield* Effect.scoped(Effect.gen(function*() {
+        const sql = yield* table(filename)
+        for (let i = 0; i < 50; i++) yield* sql`INSERT INTO t (name, body) VALUES (${`n${i}`}, zeroblob(1000))`
+      }))
+      const descriptor = openSync(filename, "r+")
+      writeSync(descriptor, new Uint8Array(4096 * 4).fill(0xa5), 0, 4096 * 4, 4096)
+      closeSync(descriptor)
+      const sql = yield* TempDatabase.client({ filename })
+      const failure = yield* Effect.flip(sql`SELECT count(*) FROM t WHERE body IS NOT NULL`)
+      assert.include(failure.message, "the database file is corrupt")
+      assert.isFalse(failure.isRetryable)
+    }))
+
+  it.effect("tells constraint violations apart", () =>
+    Effect.gen(function*() {
+      const sql = yield* table(yield* TempDatabase.file)
+      yield* sql`INSERT INTO t (id, name) VALUES (1, 'a')`
+      const duplicateKey = yield* Effect.flip(sql`INSERT INTO t (id, name) VALUES (1, 'b')`)
+      assert.deepInclude(duplicateKey.reason, { _tag: "UniqueViolation", constraint: "t.id" })
+      const duplicateName = yield* Effect.flip(sql`INSERT INTO t (id, name) VALUES (2, 'a')`)
+      assert.deepInclude(duplicateName.reason, { _tag: "UniqueViolation", constraint: "t.name" })
+      const missing = yield* Effect.flip(sql`INSERT INTO t (id) VALUES (3)`)
+      assert.strictEqual(missing.reason._tag, "ConstraintError")
+      assert.include(missing.message, "NOT NULL constraint failed: t.name")
+    }))
+
+  it.effect("reports bad SQL as an error, prepared or not", () =>
+    Effect.gen(function*() {
+      const sql = yield* TempDatabase.client()
+      for (const run of [sql`SELEC 1`, sql`SELEC 1`.unprepared, sql`SELEC 1`.valuesUnprepared, sql`SELEC 1`.raw]) {
+        assert.include((yield* Effect.flip(run)).message, "syntax error")
+      }
+      assert.include((yield* Effect.flip(sql.unsafe("SELECT '\ud800'"))).message, "lone surrogate")
+    }))
+})
