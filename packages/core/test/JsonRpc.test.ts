@@ -66,7 +66,7 @@ describe("parse accepts", () => {
   })
 })
 
-describe("parse refuses (field report 17)", () => {
+describe("parse refuses", () => {
   const cases: ReadonlyArray<readonly [text: string, code: number, id: string | number | null]> = [
     ["", -32700, null],
     ["   ", -32700, null],
@@ -127,7 +127,7 @@ describe("parse refuses (field report 17)", () => {
   })
 })
 
-describe("nesting (field report 22)", () => {
+describe("nesting", () => {
   const nested = (open: string, close: string, levels: number) =>
     `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${open.repeat(levels)}1${close.repeat(levels)}}}`
 

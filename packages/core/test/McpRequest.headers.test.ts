@@ -44,7 +44,7 @@ describe("Mcp-Method", () => {
   })
 })
 
-describe("Mcp-Name (field report 15)", () => {
+describe("Mcp-Name", () => {
   const methods = [
     ["tools/call", "name"],
     ["prompts/get", "name"],

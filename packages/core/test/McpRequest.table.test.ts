@@ -28,7 +28,7 @@ interface Rule {
   readonly break: (draft: Draft) => void
 }
 
-/** The refusal order (DESIGN.md, section 6): each rule with one way to break it and nothing before it. */
+/** The refusal order: each rule with one way to break it and nothing before it. */
 const rules: ReadonlyArray<Rule> = [
   {
     name: "JSON",
@@ -276,7 +276,7 @@ describe("methods", () => {
   })
 })
 
-describe("capability (field report 13)", () => {
+describe("capability", () => {
   const undeclared: ReadonlyArray<Schema.Json> = [
     {},
     { extensions: {} },
@@ -381,7 +381,7 @@ describe("notifications", () => {
 })
 
 describe("limits", () => {
-  it("are the server's (field report 22)", () => {
+  it("are the server's", () => {
     const deep: McpRequest.Server = { ...server, limits: { maxDepth: 6 } }
     const outcome = (args: Schema.Json) => admit(call(args), deep)
     assert.isTrue(Result.isSuccess(outcome({})))
