@@ -14,14 +14,14 @@ import type * as Schema from "effect/Schema"
 import { isJsonObject } from "./JsonRpc.ts"
 
 /**
- * The standard headers, in the lower case in which header names are looked up.
+ * The standard headers of a request, spelled as the specification does; names are compared without regard to case.
  *
  * @since 0.1.0
  */
 export const HeaderName = {
-  protocolVersion: "mcp-protocol-version",
-  method: "mcp-method",
-  name: "mcp-name"
+  protocolVersion: "MCP-Protocol-Version",
+  method: "Mcp-Method",
+  name: "Mcp-Name"
 } as const
 
 /**

@@ -146,8 +146,8 @@ export const declaresExtension = (capabilities: Schema.JsonObject, extension: st
     JsonRpc.isJsonObject(extensions[extension])
 }
 
-const readMeta = (params: Schema.JsonObject | undefined): Result.Result<RequestMeta, string> => {
-  const meta = params?._meta
+const readMeta = (params: Schema.JsonObject): Result.Result<RequestMeta, string> => {
+  const meta = params._meta
   if (!JsonRpc.isJsonObject(meta)) return Result.fail("params._meta must be an object")
   const protocolVersion = meta[MetaKey.protocolVersion]
   const clientCapabilities = meta[MetaKey.clientCapabilities]
@@ -186,19 +186,19 @@ const headerOf = (headers: Headers, name: string): string | undefined =>
 
 const mismatch = (message: string): WireError.WireError => WireError.headerMismatch(`Header mismatch: ${message}`)
 
+/** Header names as transports deliver them. */
+const versionKey = McpHeader.HeaderName.protocolVersion.toLowerCase()
+const methodKey = McpHeader.HeaderName.method.toLowerCase()
+const nameKey = McpHeader.HeaderName.name.toLowerCase()
+
 /** Checks a header that is always required and never encoded. */
-const checkPlain = (
-  headers: Headers,
-  name: string,
-  body: { readonly label: string; readonly value: string }
-): WireError.WireError | undefined => {
-  const raw = headerOf(headers, name)
+const checkPlain = (raw: string | undefined, name: string, body: string): WireError.WireError | undefined => {
   if (raw === undefined) return mismatch(`${name} is missing`)
   // The common case first: most recipients have trimmed the value already.
-  if (raw === body.value) return undefined
+  if (raw === body) return undefined
   const header = McpHeader.readHeaderValue(raw)
   if (Result.isFailure(header)) return mismatch(`${name} ${header.failure}`)
-  return header.success === body.value ? undefined : mismatch(`${name} does not match ${body.label}`)
+  return header.success === body ? undefined : mismatch(`${name} does not match the body`)
 }
 
 /** Checks a header that may be encoded; the message names the header and never repeats a value. */
@@ -215,7 +215,7 @@ const checkName = (
   params: Schema.JsonObject
 ): WireError.WireError | undefined => {
   const name = params[nameParam]
-  const raw = headerOf(headers, McpHeader.HeaderName.name)
+  const raw = headerOf(headers, nameKey)
   if (raw !== undefined) return checkMirror(raw, McpHeader.HeaderName.name, name)
   return typeof name === "string" ? mismatch(`${McpHeader.HeaderName.name} is missing`) : undefined
 }
@@ -246,12 +246,11 @@ const toolsCall = "tools/call"
 
 const checkHeaders = (
   headers: Headers,
-  request: JsonRpc.JsonRpcRequest,
+  method: string,
   params: Schema.JsonObject,
   server: Server
 ): WireError.WireError | undefined => {
-  const { method } = request
-  const wrongMethod = checkPlain(headers, McpHeader.HeaderName.method, { label: "the method", value: method })
+  const wrongMethod = checkPlain(headerOf(headers, methodKey), McpHeader.HeaderName.method, method)
   if (wrongMethod !== undefined) return wrongMethod
   // An unknown method asks for no name, so that it is answered as unknown.
   const nameParam = server.methods.get(method)?.nameParam
@@ -267,35 +266,32 @@ const checkHeaders = (
 const longestEcho = 64
 
 const methodNotFound = (method: string): WireError.WireError =>
-  WireError.methodNotFound(
-    method.length <= longestEcho ? `Method not found: ${method}` : "Method not found"
-  )
+  WireError.methodNotFound(method.length <= longestEcho ? `Method not found: ${method}` : "Method not found")
+
+const noParams: Schema.JsonObject = {}
 
 const admitRequest = (
   request: JsonRpc.JsonRpcRequest,
   headers: Headers | undefined,
   server: Server
 ): Result.Result<AdmittedRequest, WireError.Refusal> => {
-  const { id, method, params } = request
+  const { id, method, params = noParams } = request
   const refuse = (error: WireError.WireError) => Result.fail(WireError.refusal(id, error))
   const meta = readMeta(params)
-  if (Result.isFailure(meta) || params === undefined) {
-    const reason = Result.isFailure(meta) ? meta.failure : "params are missing"
-    return Result.fail(WireError.refusal(id, WireError.invalidParams(`Invalid params: ${reason}`), 400))
+  if (Result.isFailure(meta)) {
+    return Result.fail(WireError.refusal(id, WireError.invalidParams(`Invalid params: ${meta.failure}`), 400))
   }
   const { clientCapabilities, protocolVersion } = meta.success
   if (headers !== undefined) {
-    const wrongVersion = checkPlain(headers, McpHeader.HeaderName.protocolVersion, {
-      label: "the protocol version in _meta",
-      value: protocolVersion
-    })
+    const name = McpHeader.HeaderName.protocolVersion
+    const wrongVersion = checkPlain(headerOf(headers, versionKey), name, protocolVersion)
     if (wrongVersion !== undefined) return refuse(wrongVersion)
   }
   if (!server.supportedVersions.includes(protocolVersion)) {
     return refuse(WireError.unsupportedProtocolVersion(server.supportedVersions, protocolVersion))
   }
   if (headers !== undefined) {
-    const wrongHeader = checkHeaders(headers, request, params, server)
+    const wrongHeader = checkHeaders(headers, method, params, server)
     if (wrongHeader !== undefined) return refuse(wrongHeader)
   }
   const known = server.methods.get(method)
