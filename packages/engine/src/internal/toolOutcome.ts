@@ -57,9 +57,12 @@ export const forTool = (tool: Tool.Any, bounds: jsonText.Bounds) => {
   }
 
   return (handler: Effect.Effect<unknown, unknown>): Effect.Effect<ToolOutcome> =>
-    handler.pipe(
-      Effect.matchCauseEffect({ onSuccess: success, onFailure: ended }),
-      Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.interrupt : unexpected(tool.name, cause))
+    // Once the handler has ended, its end counts: an interruption that comes later is too late.
+    Effect.uninterruptibleMask((restore) =>
+      restore(handler).pipe(
+        Effect.matchCauseEffect({ onSuccess: success, onFailure: ended }),
+        Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.interrupt : unexpected(tool.name, cause))
+      )
     )
 }
 
