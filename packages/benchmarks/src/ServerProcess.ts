@@ -43,7 +43,6 @@ const announcedUrl = async (name: string, child: ChildProcess): Promise<string> 
   })
   const lines = createInterface({ input: child.stdout })
   const [line] = await within(Promise.race([once(lines, "line"), ended]), startMillis, `${name} does not listen`)
-  ended.catch(() => undefined)
   const announcement: { readonly url?: string } = JSON.parse(line)
   if (announcement.url === undefined) throw new Error(`${name} announced no url: ${line}`)
   return announcement.url
@@ -75,10 +74,14 @@ const chooseClock = async (child: ChildProcess): Promise<Pick<ServerProcess, "cp
   return { cpuMicros: async () => undefined, cpuSource: "unknown" }
 }
 
-/** Starts a server and waits until it announces its url; rejects when it ends, or stays silent for 20 s. */
-export const start = async (entry: ServerEntry): Promise<ServerProcess> => {
+/**
+ * Starts a server and waits until it announces its url; rejects when it ends, or stays silent for 20 s.
+ *
+ * `directory` is where the server may keep files; the caller removes it after the server has stopped.
+ */
+export const start = async (entry: ServerEntry, directory: string): Promise<ServerProcess> => {
   const program = fileURLToPath(new URL(entry.program, import.meta.url))
-  const child = spawn(process.execPath, [...process.execArgv, program, ...entry.args, "--port", "0"], {
+  const child = spawn(process.execPath, [...process.execArgv, program, ...entry.args(directory), "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit", "ipc"]
   })
   const exited = once(child, "exit")
