@@ -73,6 +73,15 @@ const main = async (options: Options): Promise<void> => {
   }
 }
 
-const options = parseOptions(process.argv.slice(2))
+const readOptions = (): Options | undefined => {
+  try {
+    return parseOptions(process.argv.slice(2))
+  } catch (cause) {
+    process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n\n${usage}\n`)
+    return process.exit(2)
+  }
+}
+
+const options = readOptions()
 if (options === undefined) process.stdout.write(`${usage}\n`)
 else await main(options)

@@ -44,7 +44,7 @@ const pollUntil = (
     Effect.timeout("10 seconds")
   )
 
-/** Asserts that the server itself holds the task as cancelled: a session ends as cancelled on the mere acknowledgement. */
+/** Asserts that the server holds the task as cancelled: a session ends as cancelled on the mere acknowledgement. */
 const expectCancelled = (getUrl: () => string, run: ToolExecution<unknown>) =>
   Effect.gen(function*() {
     assert.strictEqual(run.kind, "task")
@@ -190,7 +190,10 @@ const execution = (getUrl: () => string) =>
         assert.isNumber(outcome.status === "failed" ? outcome.error.code : undefined)
         assert.strictEqual(outcome.task?.status, "failed")
       }), 20_000)
+  })
 
+const resumption = (getUrl: () => string) =>
+  describe("resumption", () => {
     it.live("another session resumes a task by its serialised reference", () =>
       Effect.gen(function*() {
         const reference = yield* Effect.scoped(Effect.gen(function*() {
@@ -284,7 +287,8 @@ const cancellation = (getUrl: () => string) =>
     it.live("a finished task acknowledges a cancel and stays as it is", () =>
       Effect.gen(function*() {
         const session = yield* OfficialClient.session(getUrl())
-        const run = yield* OfficialClient.attempt("slow_compute", () => session.callTool("slow_compute", { seconds: 0 }))
+        const run = yield* OfficialClient.attempt("slow_compute", () =>
+          session.callTool("slow_compute", { seconds: 0 }))
         const { lastTask } = yield* OfficialClient.attempt("settle", () => run.settle({ close: false }))
         assert.isDefined(lastTask)
         const controller = session.task(lastTask.taskId)
@@ -327,6 +331,7 @@ export const officialClientSuite = (getUrl: () => string): void => {
     negotiation(getUrl)
     wire(getUrl)
     execution(getUrl)
+    resumption(getUrl)
     input(getUrl)
     cancellation(getUrl)
     undeclared(getUrl)
