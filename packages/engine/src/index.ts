@@ -1,1 +1,6 @@
+/**
+ * Effect services that run and store MCP tasks.
+ *
+ * @since 0.1.0
+ */
 export {}

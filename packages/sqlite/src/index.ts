@@ -1,1 +1,6 @@
+/**
+ * An Effect `SqlClient` over `node:sqlite`.
+ *
+ * @since 0.1.0
+ */
 export {}
