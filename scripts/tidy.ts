@@ -3,7 +3,7 @@
  * Looks at every file git tracks or would track. Exit code 1 when there is a breach.
  */
 import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { judge } from "./tidy/Rule.ts"
@@ -14,10 +14,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const isText = (path: string) => /\.(ts|mts|mjs|json|jsonc|md|ya?ml|sh|sql|lua|mmd)$|(^|\/)[^.]+$|^\.ci\//.test(path)
 
+/** A file that git tracks may be deleted here, and a link may lead to a directory. */
+const isFile = (path: string) => statSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true
+
 const files = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
   cwd: root,
   encoding: "utf8"
-}).split("\0").filter((path) => path !== "" && isText(path) && existsSync(join(root, path)))
+}).split("\0").filter((path) => path !== "" && isText(path) && isFile(path))
 
 const started = performance.now()
 const reports = [...new Set(files)].flatMap((path) =>

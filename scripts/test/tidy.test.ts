@@ -108,7 +108,7 @@ const cases: ReadonlyArray<Case> = [
   {
     rule: "export-docs",
     path: core,
-    bad: "/** Header. */\n\nexport const a = 1\nexport type B = 1\n// no doc\nexport function c() {}\nexport class D {}",
+    bad: "/** Header. */\n\nexport const a = 1\nexport type B = 1\n// c\nexport function c() {}\nexport class D {}",
     good: "/** Header. */\n\n/** One. */\nexport const A = 1\nexport type A = typeof A\nexport * from \"./B.ts\"",
     lines: [3, 4, 6, 7]
   },
