@@ -52,7 +52,7 @@ const cases: ReadonlyArray<Case> = [
   {
     rule: "node-builtins",
     path: "packages/sqlite/src/SqliteClient.ts",
-    bad: `import { readFileSync } from "node:fs"\nimport { join } from "path"`,
+    bad: `import { createServer } from "node:http"\nimport { join } from "path"`,
     good: `import { DatabaseSync } from "node:sqlite"`,
     lines: [1, 2]
   },

@@ -32,7 +32,7 @@ export const arrows: ReadonlyMap<string, Arrows> = new Map([
   ["engine", { packages: ["core"], node: [] }],
   ["server", { packages: ["core", "engine"], node: [] }],
   ["client", { packages: ["core"], node: [] }],
-  ["sqlite", { packages: [], node: ["node:sqlite"] }],
+  ["sqlite", { packages: [], node: ["node:sqlite", "node:fs", "node:path"] }],
   ["testing", { packages: ["core", "engine", "server", "client", "sqlite"], node: [] }],
   ["cli", { packages: ["core", "engine", "client", "sqlite"], node: "any" }],
   ["simulation", { packages: ["core", "engine", "client", "testing"], node: "any" }],

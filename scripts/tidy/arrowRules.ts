@@ -108,7 +108,7 @@ const extensions: Rule = {
 }
 
 /** Modules of which single functions or types are the point. */
-const namedModules = ["effect/Function", "effect/Types"]
+const namedModules = new Set(["effect/Function", "effect/Types"])
 
 const isNamespaceOrType = (node: Node) =>
   node.type !== "ImportDeclaration" || node.importKind === "type" ||
@@ -126,7 +126,7 @@ const namespaceImports: Rule = {
       if (specifier === "effect" || (isOurs && ourPackage(specifier)?.subpath === "")) {
         yield { at, message: `"${specifier}" is a barrel: import the module, as "${specifier}/..."` }
       } else if (
-        (isOurs || specifier.startsWith("effect/")) && !namedModules.includes(specifier) && !isNamespaceOrType(node)
+        (isOurs || specifier.startsWith("effect/")) && !namedModules.has(specifier) && !isNamespaceOrType(node)
       ) {
         yield { at, message: `import "${specifier}" as a namespace` }
       }
