@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ["packages/*/test/**/*.test.ts"],
+    include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     execArgv: ["--conditions=@effect-mcp-tasks/source"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

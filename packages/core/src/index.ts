@@ -4,7 +4,12 @@
  *
  * @since 0.1.0
  */
+export * as JsonRpc from "./JsonRpc.ts"
+export * as McpHeader from "./McpHeader.ts"
+export * as McpProtocol from "./McpProtocol.ts"
+export * as McpRequest from "./McpRequest.ts"
 export * as Task from "./Task.ts"
 export * as TaskCommand from "./TaskCommand.ts"
 export * as TaskEvent from "./TaskEvent.ts"
 export * as TaskMachine from "./TaskMachine.ts"
+export * as WireError from "./WireError.ts"

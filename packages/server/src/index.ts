@@ -1,1 +1,6 @@
+/**
+ * An MCP server that answers tool calls with durable tasks.
+ *
+ * @since 0.1.0
+ */
 export {}

@@ -1,0 +1,116 @@
+/**
+ * Proves that what would be published works: builds the public packages afresh, packs them, installs the tarballs
+ * with `effect` into an empty project outside the repository, and there imports every entry point with plain Node
+ * and compiles a program that imports them all. Exit code 1 when anything of that fails.
+ *
+ *   npm run pack             checks only
+ *   npm run pack -- out      leaves the tarballs in out/ as well
+ */
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const bin = join(root, "node_modules", ".bin")
+
+/** A package that is published. */
+interface Public {
+  readonly name: string
+  readonly directory: string
+}
+
+const run = (command: string, args: ReadonlyArray<string>, cwd: string) => {
+  const { error, status, stderr, stdout } = spawnSync(command, args, { cwd, encoding: "utf8" })
+  if (error !== undefined) throw error
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${stdout}${stderr}`)
+  return stdout
+}
+
+const readJson = (file: string) => JSON.parse(fs.readFileSync(file, "utf8"))
+
+const publicPackages = (): ReadonlyArray<Public> =>
+  fs.readdirSync(join(root, "packages")).toSorted().map((it) => join(root, "packages", it)).flatMap((directory) => {
+    const { name, private: isPrivate } = readJson(join(directory, "package.json"))
+    return isPrivate === true ? [] : [{ name, directory }]
+  })
+
+/** The specifiers a user can import: the package itself and each module that the exports map leaves open. */
+const entryPoints = ({ directory, name }: Public): ReadonlyArray<string> => {
+  const modules = fs.globSync("**/*.js", { cwd: join(directory, "dist") }).map((file) => file.replace(/\.js$/, ""))
+  const open = modules.filter((it) => it !== "index" && !it.startsWith("internal/")).toSorted()
+  if (!modules.includes("index")) throw new Error(`${name}: dist/index.js is missing`)
+  return [name, ...open.map((it) => `${name}/${it}`)]
+}
+
+/** What must stay out of a package, and what must be in it. */
+const checkContents = ({ name }: Public, files: ReadonlyArray<string>) => {
+  const missing = ["LICENSE", "package.json", "dist/index.js", "dist/index.d.ts"].filter((it) => !files.includes(it))
+  const stray = files.filter((it) => /(^|\/)(test|node_modules|\.tsbuildinfo)/.test(it))
+  if (missing.length > 0) throw new Error(`${name} lacks ${missing.join(", ")}`)
+  if (stray.length > 0) throw new Error(`${name} ships ${stray.join(", ")}`)
+}
+
+const pack = (pkg: Public, into: string): string => {
+  const output = run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", into], pkg.directory)
+  const [packed] = JSON.parse(output)
+  checkContents(pkg, packed.files.map((file: { readonly path: string }) => file.path))
+  return join(into, packed.filename)
+}
+
+const install = (project: string, tarballs: ReadonlyArray<string>) => {
+  const { devDependencies } = readJson(join(root, "package.json"))
+  fs.writeFileSync(join(project, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }))
+  run("npm", [
+    "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error",
+    `effect@${devDependencies.effect}`, `@types/node@${devDependencies["@types/node"]}`, ...tarballs
+  ], project)
+}
+
+const importAll = (project: string, entries: ReadonlyArray<string>) => {
+  const program = entries.map((it) => `await import(${JSON.stringify(it)})`).join("\n")
+  fs.writeFileSync(join(project, "import.mjs"), `${program}\n`)
+  run(join(bin, "node"), ["import.mjs"], project)
+}
+
+/** Modules that are not for users must not be importable. */
+const importClosed = (project: string, packages: ReadonlyArray<Public>) => {
+  const closed = packages.flatMap(({ name }) => [`${name}/index`, `${name}/internal/x`]).map((it) => JSON.stringify(it))
+  const attempts = closed.map((it) =>
+    `await import(${it}).then(() => { throw new Error(${it} + " is open") }, ({ code }) => {
+  if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw new Error(${it} + " fails with " + code) })`
+  )
+  fs.writeFileSync(join(project, "closed.mjs"), `${attempts.join("\n")}\n`)
+  run(join(bin, "node"), ["closed.mjs"], project)
+}
+
+const compileAll = (project: string, entries: ReadonlyArray<string>) => {
+  const lines = entries.map((it, i) => `export * as entry${i} from ${JSON.stringify(it)}`)
+  fs.writeFileSync(join(project, "consumer.ts"), `${lines.join("\n")}\n`)
+  run(join(bin, "tsc"), [
+    "--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "esnext", "--module", "nodenext", "--types",
+    "node", "--skipLibCheck", "consumer.ts"
+  ], project)
+}
+
+const main = (keep: string | undefined) => {
+  const packages = publicPackages()
+  for (const { directory } of packages) fs.rmSync(join(directory, "dist"), { recursive: true, force: true })
+  run(join(bin, "tsc"), ["-b", "tsconfig.build.json"], root)
+  const project = fs.mkdtempSync(join(tmpdir(), "pack-"))
+  const tarballs = packages.map((pkg) => pack(pkg, project))
+  const entries = packages.flatMap(entryPoints)
+  install(project, tarballs)
+  importAll(project, entries)
+  importClosed(project, packages)
+  compileAll(project, entries)
+  if (keep !== undefined) {
+    fs.mkdirSync(join(root, keep), { recursive: true })
+    for (const file of tarballs) fs.copyFileSync(file, join(root, keep, file.slice(project.length + 1)))
+  }
+  fs.rmSync(project, { recursive: true, force: true })
+  console.log(`pack: ${packages.length} packages, ${entries.length} entry points import and compile`)
+}
+
+main(process.argv[2])
