@@ -66,5 +66,8 @@ export class TaskRunner extends Context.Service<TaskRunner, {
  * @category layers
  * @since 0.1.0
  */
-export const layerFiber: Layer.Layer<TaskRunner, TaskStoreError, TaskEngine | TaskStore | TaskTools | TaskSignal> = Layer
-  .effect(TaskRunner, fiberRunner.make)
+export const layerFiber: Layer.Layer<
+  TaskRunner,
+  TaskStoreError,
+  TaskEngine | TaskStore | TaskTools | TaskSignal
+> = Layer.effect(TaskRunner, fiberRunner.make)

@@ -162,7 +162,10 @@ describe("TaskRunner.layerFiber", () => {
   it.effect("withdraws a question that its handler gave up", () =>
     Effect.gen(function*() {
       const process = yield* start({
-        once: (text) => Effect.as(Effect.timeoutOption(asking(text), "5 seconds"), "gave up").pipe(Effect.tap(Effect.sleep("5 seconds")))
+        once: (text) =>
+          Effect.as(Effect.timeoutOption(asking(text), "5 seconds"), "gave up").pipe(
+            Effect.tap(Effect.sleep("5 seconds"))
+          )
       })
       const taskId = yield* call(process, "once")
       yield* settle

@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import type { InputRequest } from "@effect-mcp-tasks/core/Task"
-import { isJsonObject } from "@effect-mcp-tasks/core/JsonRpc"
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as JsonSchema from "effect/JsonSchema"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -19,7 +19,7 @@ import * as SchemaRepresentation from "effect/SchemaRepresentation"
  * @since 0.1.0
  */
 export const check = (request: InputRequest, response: Schema.Json): Result.Result<Schema.Json, string> => {
-  if (!isJsonObject(response)) return Result.fail("the response must be an object")
+  if (!JsonRpc.isJsonObject(response)) return Result.fail("the response must be an object")
   switch (request.method) {
     case "elicitation/create":
       return checkElicitation(request, response)
@@ -41,7 +41,7 @@ const SamplingReply = Schema.Struct({
 const RootsReply = Schema.Struct({ roots: Schema.Array(Schema.Struct({ uri: Schema.String })) })
 
 const checkWith = (schema: Schema.Constraint, response: Schema.JsonObject): Result.Result<Schema.Json, string> =>
-  Result.mapBoth(Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)(response), {
+  Result.mapBoth(Schema.decodeUnknownResult(schema as Schema.Codec<unknown>, { errors: "all" })(response), {
     onFailure: (error) => oneLine(error.message),
     onSuccess: () => response
   })
@@ -52,10 +52,9 @@ const checkElicitation = (request: InputRequest, response: Schema.JsonObject): R
   if (action !== "accept") return Result.fail("action must be accept, decline or cancel")
   if (request.params?.["mode"] === "url") return Result.succeed({ action })
   const content = response["content"]
-  if (content === undefined || !isJsonObject(content)) return Result.fail("content must be an object")
+  if (content === undefined || !JsonRpc.isJsonObject(content)) return Result.fail("content must be an object")
   return Result.mapBoth(
-    Result.flatMap(schemaOf(request), (schema) =>
-      Result.mapError(Schema.decodeUnknownResult(schema, { errors: "all" })(content), (error) => oneLine(error.message))),
+    Result.flatMap(schemaOf(request), (schema) => checkWith(schema, content)),
     { onFailure: (message) => message, onSuccess: () => ({ action, content }) }
   )
 }

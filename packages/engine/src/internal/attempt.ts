@@ -3,8 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { InputRequest, Question, Stored, Task } from "@effect-mcp-tasks/core/Task"
-import { findQuestion, isTerminal } from "@effect-mcp-tasks/core/Task"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
 import * as Clock from "effect/Clock"
@@ -40,11 +39,11 @@ export type Standing = "current" | "stopped" | "superseded" | "released"
  */
 export class Attempt {
   standing: Standing = "current"
-  private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Question>; waiting: number }>()
+  private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
   private readonly engine: TaskEngine["Service"]
-  private stored: Stored
+  private stored: Task.Stored
 
-  constructor(engine: TaskEngine["Service"], stored: Stored) {
+  constructor(engine: TaskEngine["Service"], stored: Task.Stored) {
     this.engine = engine
     this.stored = stored
     this.number = stored.task.attempt
@@ -52,7 +51,7 @@ export class Attempt {
 
   readonly number: number
 
-  get task(): Task {
+  get task(): Task.Task {
     return this.stored.task
   }
 
@@ -60,7 +59,7 @@ export class Attempt {
    * Gives a command to the task, for as long as it takes: a store that is away is tried again until it is back.
    * The machine's refusal is a value, since most are ordinary races.
    */
-  readonly give = (command: AttemptCommand): Effect.Effect<Result.Result<Task, TaskRejected>> =>
+  readonly give = (command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> =>
     Effect.gen({ self: this }, function*() {
       const at = yield* Clock.currentTimeMillis
       const full = { ...command, at, attempt: this.number } as TaskCommand
@@ -84,12 +83,12 @@ export class Attempt {
    * nobody wants to know any more. That is not so when the whole attempt ends.
    */
   readonly ask = (
-    question: { readonly key: string; readonly request: InputRequest },
+    question: { readonly key: string; readonly request: Task.InputRequest },
     give: (command: AttemptCommand) => Effect.Effect<unknown>
-  ): Effect.Effect<Question> =>
+  ): Effect.Effect<Task.Question> =>
     Effect.suspend(() => {
       const { key } = question
-      const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Question>(), waiting: 0 }
+      const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
       wait.waiting++
       const leave = Effect.suspend(() => {
@@ -109,7 +108,7 @@ export class Attempt {
 
   private readonly wake = (): void => {
     for (const [key, { answer }] of this.waits) {
-      const known = findQuestion(this.task, key)
+      const known = Task.findQuestion(this.task, key)
       if (known?.state !== "answered") continue
       this.waits.delete(key)
       Deferred.doneUnsafe(answer, Effect.succeed(known))
@@ -119,13 +118,13 @@ export class Attempt {
   /**
    * Takes note of the task as it is now: answers wake their questions, and the standing follows.
    */
-  readonly see = (stored: Stored): void => {
+  readonly see = (stored: Task.Stored): void => {
     if (stored.version <= this.stored.version) return
     this.stored = stored
     const { task } = stored
     this.wake()
     if (this.standing !== "current") return
-    if (isTerminal(task) || task.attempt !== this.number || !task.running) this.standing = "superseded"
+    if (Task.isTerminal(task) || task.attempt !== this.number || !task.running) this.standing = "superseded"
     else if (task.status === "working" && task.cancelRequested) this.standing = "stopped"
   }
 }

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import { isDeeperThan } from "@effect-mcp-tasks/core/JsonRpc"
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as Result from "effect/Result"
 
 /**
@@ -36,7 +36,7 @@ const within = (text: string, bounds: Bounds): Result.Result<string, string> => 
   if (text.length > bounds.maxLength) {
     return Result.fail(`it is ${text.length} characters long, ${bounds.maxLength} are allowed`)
   }
-  return isDeeperThan(text, bounds.maxDepth)
+  return JsonRpc.isDeeperThan(text, bounds.maxDepth)
     ? Result.fail(`it is nested deeper than ${bounds.maxDepth} levels`)
     : Result.succeed(text)
 }

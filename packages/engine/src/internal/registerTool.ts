@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import { paramHeaders } from "@effect-mcp-tasks/core/McpHeader"
+import * as McpHeader from "@effect-mcp-tasks/core/McpHeader"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -56,7 +56,7 @@ export const register = Effect.fnUntraced(function*(
           mode: Option.isNone(settings) ? "direct" as const : decide?.(parameters) ?? "task",
           run: toOutcome(
             Effect.updateContext(
-              Effect.suspend(() => handler.handler(parameters, { toolCallId: undefined, preliminary: () => Effect.void })),
+              Effect.suspend(() => handler.handler(parameters, unattended)),
               (request: Context.Context<never>) =>
                 Context.merge(services, Context.merge(handler.context, request))
             )
@@ -68,13 +68,16 @@ export const register = Effect.fnUntraced(function*(
   }
 })
 
+/** Nobody listens for preliminary results over MCP: progress is reported. */
+const unattended = { toolCallId: undefined, preliminary: () => Effect.void }
+
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
 
 const faultOf = (name: string, definition: Schema.JsonObject): string | undefined => {
   if (!namePattern.test(name)) return "its name must be 1 to 128 of the characters A-Z a-z 0-9 _ . -"
   const input = definition["inputSchema"] as Schema.JsonObject
   if (input["type"] !== "object") return "its parameters must be an object, such as a Schema.Struct"
-  const headers = paramHeaders(input)
+  const headers = McpHeader.paramHeaders(input)
   return Result.isFailure(headers) ? headers.failure : undefined
 }
 

@@ -3,9 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { InputRequest, Question } from "@effect-mcp-tasks/core/Task"
-import { findQuestion, findStep } from "@effect-mcp-tasks/core/Task"
-import { isJsonObject } from "@effect-mcp-tasks/core/JsonRpc"
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import type { RejectedReason } from "@effect-mcp-tasks/core/TaskMachine"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -44,7 +43,7 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
     },
     step: (name, schema, effect) => {
       const codec = Schema.toCodecJson(schema)
-      const done = findStep(attempt.task, name)
+      const done = Task.findStep(attempt.task, name)
       return done !== undefined
         ? Effect.orDie(Schema.decodeUnknownEffect(codec)(done.value))
         : Effect.tap(effect, (value) =>
@@ -55,7 +54,7 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
           ))
     },
     elicit: Effect.fnUntraced(function*<A, I>(key: string, form: Form<A, I>) {
-      const known = findQuestion(attempt.task, key)
+      const known = Task.findQuestion(attempt.task, key)
       if (known?.state !== "answered" && !declaresForms(attempt)) {
         return yield* new InputUnavailable({ key, reason: "NotDeclared" })
       }
@@ -68,7 +67,7 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
 /** Form mode is declared by `elicitation: { form }` or by an empty `elicitation` (MCP, "Elicitation": capabilities). */
 const declaresForms = ({ task }: Attempt): boolean => {
   const declared = Object.hasOwn(task.capabilities, "elicitation") ? task.capabilities["elicitation"] : undefined
-  return isJsonObject(declared) && (Object.hasOwn(declared, "form") || !Object.hasOwn(declared, "url"))
+  return JsonRpc.isJsonObject(declared) && (Object.hasOwn(declared, "form") || !Object.hasOwn(declared, "url"))
 }
 
 const clampTtl = ({ task }: Attempt, wanted: number, limits: Limits): number =>
@@ -81,7 +80,7 @@ const requestOf = <A, I>(key: string, form: Form<A, I>, limits: Limits) => {
     requestedSchema: Tool.getJsonSchemaFromSchema(form.schema)
   }
   return Effect.flatMap(bounded(`question ${key}`, params, limits), (json) => {
-    const request: InputRequest = { method: "elicitation/create", params: json as Schema.JsonObject }
+    const request: Task.InputRequest = { method: "elicitation/create", params: json as Schema.JsonObject }
     const schema = answers.schemaOf(request)
     return Result.isFailure(schema)
       ? Effect.die(new Error(`The schema of question ${key} cannot be a form: ${schema.failure}`))
@@ -91,18 +90,20 @@ const requestOf = <A, I>(key: string, form: Form<A, I>, limits: Limits) => {
 
 const bounded = (what: string, value: unknown, limits: Limits): Effect.Effect<Schema.Json> =>
   Result.match(jsonText.encode(value, { maxLength: limits.maxEntryLength, maxDepth: limits.maxJsonDepth }), {
-    onFailure: (reason) => Effect.die(new ProtocolError({ code: -32603, message: `The ${what} was refused: ${reason}` })),
+    onFailure: (reason) => fatal(`The ${what} was refused: ${reason}`),
     onSuccess: (text) => Effect.succeed(JSON.parse(text) as Schema.Json)
   })
 
-const decodeAnswer = <A, I>(question: Question, form: Form<A, I>): Effect.Effect<Elicited<A>> => {
-  const response = question.state === "answered" && isJsonObject(question.response) ? question.response : {}
+/** Ends the task with words that its client may read. */
+const fatal = (message: string): Effect.Effect<never> => Effect.die(new ProtocolError({ code: -32603, message }))
+
+const decodeAnswer = <A, I>(question: Task.Question, form: Form<A, I>): Effect.Effect<Elicited<A>> => {
+  const response = question.state === "answered" && JsonRpc.isJsonObject(question.response) ? question.response : {}
   switch (response["action"]) {
     case "accept":
       return Schema.decodeUnknownEffect(Schema.toCodecJson(form.schema))(response["content"]).pipe(
         Effect.map((content): Elicited<A> => ({ action: "accept", content })),
-        Effect.catch(() =>
-          Effect.die(new ProtocolError({ code: -32603, message: `The answer to ${question.key} could not be used` })))
+        Effect.catch(() => fatal(`The answer to ${question.key} could not be used`))
       )
     case "decline":
       return Effect.succeed({ action: "decline" })
@@ -118,7 +119,7 @@ const refused = (command: AttemptCommand, reason: RejectedReason): Effect.Effect
       return Effect.interrupt
     case "TooManyQuestions":
     case "TooManySteps":
-      return Effect.die(new ProtocolError({ code: -32603, message: `The tool was stopped: ${reason}` }))
+      return fatal(`The tool was stopped: ${reason}`)
     default:
       return Effect.die(new Error(`${command._tag} was refused: ${reason}`))
   }

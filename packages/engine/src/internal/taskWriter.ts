@@ -1,0 +1,130 @@
+/**
+ * Reading, deciding and replacing: every change of a task goes through here.
+ *
+ * @since 0.1.0
+ */
+import * as Task from "@effect-mcp-tasks/core/Task"
+import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { InvalidAnswer, TaskNotFound } from "../TaskEngineError.ts"
+import * as TaskOwner from "../TaskOwner.ts"
+import type { TaskSignal } from "../TaskSignal.ts"
+import { type TaskStore, TaskStoreError, VersionConflict } from "../TaskStore.ts"
+import * as answers from "./answers.ts"
+
+/** Each lost race means that somebody else got on; this many in a row mean that something is wrong. */
+const maxRaces = 100
+
+type WriteError = TaskMachine.TaskRejected | TaskStoreError | VersionConflict
+
+/**
+ * Makes the writer over a store and a signal.
+ *
+ * @since 0.1.0
+ */
+export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"]) => {
+  const replace = (stored: Task.Stored, next: Task.Task) =>
+    Effect.tap(store.replace(stored, next), signal.publish(next.taskId))
+
+  const write = (stored: Task.Stored, command: TaskCommand): Effect.Effect<Task.Stored, WriteError> => {
+    const next = TaskMachine.step(stored.task, command)
+    if (Result.isFailure(next)) return Effect.fail(next.failure)
+    return next.success === stored.task ? Effect.succeed(stored) : replace(stored, next.success)
+  }
+
+  const existing = (taskId: string) => found(taskId, store.read)
+
+  /** The task as its owner may see it now: what is overdue has failed, what is forgotten is not there. */
+  const current = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string) {
+    const stored = yield* existing(taskId)
+    if (stored.task.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()
+    const at = yield* Clock.currentTimeMillis
+    if (!Task.isDue(stored.task, at)) return stored
+    return Task.isTerminal(stored.task) ? yield* new TaskNotFound() : yield* unrefused(stored, { _tag: "Expire", at })
+  })
+
+  /** For commands that the machine does not refuse a task in this state. */
+  const unrefused = (stored: Task.Stored, command: TaskCommand) =>
+    Effect.catchTag(write(stored, command), "TaskRejected", ({ reason, taskId }) =>
+      Effect.die(new Error(`${command._tag} of ${taskId} at version ${stored.version} was refused: ${reason}`)))
+
+  const answer = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) {
+    const stored = yield* current(owner, taskId)
+    if (Task.isTerminal(stored.task)) return
+    const responses = yield* Effect.fromResult(check(stored.task, given))
+    yield* unrefused(stored, { _tag: "Answer", at: yield* Clock.currentTimeMillis, responses })
+  })
+
+  const cancel = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string) {
+    const stored = yield* current(owner, taskId)
+    yield* unrefused(stored, { _tag: "Cancel", at: yield* Clock.currentTimeMillis })
+  })
+
+  const apply = Effect.fnUntraced(function*(target: string | Task.Stored, command: TaskCommand) {
+    if (typeof target === "string") {
+      return yield* racing(Effect.flatMap(existing(target), (stored) => write(stored, command)))
+    }
+    // What is remembered may be old. A change is safe to try, since the version guards it; a refusal, or an
+    // acknowledgement without effect, is not to be believed before the task has been read.
+    const { taskId } = target.task
+    const next = TaskMachine.step(target.task, command)
+    const afresh = racing(Effect.flatMap(existing(taskId), (stored) => write(stored, command)))
+    return Result.isFailure(next) || next.success === target.task
+      ? yield* afresh
+      : yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => afresh)
+  })
+
+  return {
+    apply,
+    existing,
+    view: (taskId: string) => found(taskId, store.view),
+    owned: (owner: TaskOwner.TaskOwner, taskId: string) => racing(current(owner, taskId)),
+    answer: (owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) =>
+      racing(answer(owner, taskId, given)),
+    cancel: (owner: TaskOwner.TaskOwner, taskId: string) => racing(cancel(owner, taskId))
+  }
+}
+
+/** Reads and decides again for as long as somebody else was faster. */
+const racing = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, VersionConflict> | TaskStoreError, R> =>
+  effect.pipe(
+    Effect.retry({ while: isConflict, times: maxRaces }),
+    Effect.mapError((error) =>
+      isConflict(error)
+        ? new TaskStoreError({ operation: "replace", reason: "Unavailable", cause: error })
+        : error as Exclude<E, VersionConflict>
+    )
+  )
+
+const isConflict = (error: unknown): error is VersionConflict => error instanceof VersionConflict
+
+/** No store needs to be asked for what cannot be an id, and some cannot even be asked. */
+const isPossible = (taskId: string): boolean => taskId.length <= 256 && !taskId.includes("\0")
+
+const found = <A>(
+  taskId: string,
+  read: (taskId: string) => Effect.Effect<Option.Option<A>, TaskStoreError>
+): Effect.Effect<A, TaskNotFound | TaskStoreError> =>
+  isPossible(taskId)
+    ? Effect.flatMap(read(taskId), (option) =>
+      Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new TaskNotFound()))
+    : Effect.fail(new TaskNotFound())
+
+const check = (task: Task.Task, given: Schema.JsonObject) => {
+  const checked: Array<{ readonly key: string; readonly response: Schema.Json }> = []
+  for (const { key, request } of Task.outstanding(task)) {
+    const response = Object.hasOwn(given, key) ? given[key] : undefined
+    if (response === undefined) continue
+    const result = answers.check(request, response)
+    if (Result.isFailure(result)) return Result.fail(new InvalidAnswer({ key, message: result.failure }))
+    checked.push({ key, response: result.success })
+  }
+  return Result.succeed(checked)
+}
