@@ -11,7 +11,7 @@ export const percentile = (sorted: Float64Array, rank: number): number =>
 
 /** Returns the median: the middle value, or the mean of the two in the middle. */
 export const median = (values: ReadonlyArray<number>): number => {
-  const sorted = [...values].sort((left, right) => left - right)
+  const sorted = values.toSorted((left, right) => left - right)
   const middle = sorted.length / 2
   const upper = sorted[Math.floor(middle)] ?? Number.NaN
   return Number.isInteger(middle) ? ((sorted[middle - 1] ?? Number.NaN) + upper) / 2 : upper

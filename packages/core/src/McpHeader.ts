@@ -207,7 +207,7 @@ interface Place {
 const pathOf = (chain: Chain): ReadonlyArray<string> => {
   const path: Array<string> = []
   for (let link: Chain | undefined = chain; link !== undefined; link = link.parent) path.push(link.name)
-  return path.reverse()
+  return path.toReversed()
 }
 
 const children = (schema: Schema.JsonObject, place: Place): ReadonlyArray<Place> => {

@@ -15,7 +15,7 @@ import { Tool, Toolkit } from "effect/ai"
 export class Script extends Context.Service<Script, {
   readonly resumable: (text: string) => Effect.Effect<unknown, string>
   readonly once: (text: string) => Effect.Effect<unknown, string>
-}>()("test/Script") {}
+}>()("@effect-mcp-tasks/engine/test/TestTools/Script") {}
 
 const parameters = Schema.Struct({ text: Schema.optionalKey(Schema.String) })
 const policy = { ttl: "1 minute", resultTtl: "10 seconds" } as const

@@ -1,6 +1,6 @@
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { Config, ConfigProvider, DateTime, Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { existsSync, statSync } from "node:fs"
@@ -112,7 +112,7 @@ describe("values", () => {
         ["a\ud800", "Parameter 1 holds a lone surrogate"],
         [Number.NaN, "Parameter 1 is NaN"],
         [2n ** 63n, "Parameter 1 does not fit a 64-bit signed integer"],
-        [new Date(0), "Parameter 1 is a Date"],
+        [DateTime.toDateUtc(DateTime.makeUnsafe(0)), "Parameter 1 is a Date"],
         [{ a: 1 }, "Parameter 1 is a Object"],
         [Object.create(null), "Parameter 1 is a Object"],
         [() => 1, "Parameter 1 is a function"]

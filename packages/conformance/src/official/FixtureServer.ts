@@ -21,7 +21,7 @@ const Announcement = Schema.fromJsonString(Schema.Struct({ url: Schema.String })
 export class FixtureServer extends Context.Service<FixtureServer, {
   /** Is the MCP endpoint. */
   readonly url: string
-}>()("@effect-mcp-tasks/conformance/FixtureServer") {}
+}>()("@effect-mcp-tasks/conformance/official/FixtureServer") {}
 
 /** Starts `program`, an absolute path, and provides its endpoint once it has announced it. */
 export const layer = (

@@ -39,7 +39,7 @@ const decodeResponse = Schema.decodeUnknownOption(Schema.fromJsonString(Response
 /** Takes the JSON-RPC message out of a body: the whole of it, or the last `data:` line of an event stream. */
 const messageOf = (contentType: string | null, body: string): string =>
   contentType?.startsWith("text/event-stream") === true
-    ? body.split("\n").filter((line) => line.startsWith("data:")).at(-1)?.slice("data:".length) ?? ""
+    ? body.split("\n").findLast((line) => line.startsWith("data:"))?.slice("data:".length) ?? ""
     : body
 
 /**

@@ -106,7 +106,8 @@ const racing = <A, E, R>(
 const isConflict = (error: unknown): error is VersionConflict => error instanceof VersionConflict
 
 /** No store needs to be asked for what cannot be an id, and some cannot even be asked. */
-const isPossible = (taskId: string): boolean => taskId.length <= 256 && !taskId.includes("\0")
+const isPossible = (taskId: string): boolean =>
+  taskId.length <= 256 && taskId.isWellFormed() && !taskId.includes("\0")
 
 const found = <A>(
   taskId: string,

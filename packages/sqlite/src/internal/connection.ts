@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import { SafeIntegers } from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -40,7 +40,7 @@ export type Step<A> = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A,
 export type Run = <A>(step: Step<A>) => Effect.Effect<A, SqlError>
 
 const step = <A>(operation: Failure.Operation, evaluate: (bigints: boolean) => A): Step<A> => (fiber) => {
-  const bigints = fiber.getRef(SafeIntegers)
+  const bigints = fiber.getRef(SqlClient.SafeIntegers)
   const result = Result.try({
     try: () => evaluate(bigints),
     catch: (cause) => Failure.fromCause(cause, operation)

@@ -5,7 +5,7 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { classifySqliteError, ConnectionError, SqlError, UniqueViolation } from "effect/sql/SqlError"
+import * as SqlError from "effect/sql/SqlError"
 
 /** What the client was doing when a call failed. */
 export type Operation = "open" | "prepare" | "execute" | "stream" | "export" | "backup" | "loadExtension" | "close"
@@ -66,19 +66,19 @@ const constraintName = (message: string): string => {
 }
 
 /** Classifies a native error; `hint` adds what only the caller knows, such as the file name. */
-export const fromCause = (cause: unknown, operation: Operation, hint?: string): SqlError => {
+export const fromCause = (cause: unknown, operation: Operation, hint?: string): SqlError.SqlError => {
   const code = Option.getOrUndefined(resultCode(cause))
   const message = describe(cause, operation, code, hint)
   if (errorCode(cause) === "ERR_INVALID_STATE") {
-    return new SqlError({ reason: new ConnectionError({ cause, message, operation }) })
+    return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
   }
   // A second row under one primary key is what other databases call a unique violation; a store that asks
   // "does it exist already?" must get one answer on all of them.
   if (code === SQLITE_CONSTRAINT_PRIMARYKEY || code === SQLITE_CONSTRAINT_ROWID) {
     const constraint = constraintName(nativeMessage(cause))
-    return new SqlError({ reason: new UniqueViolation({ cause, message, operation, constraint }) })
+    return new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ cause, message, operation, constraint }) })
   }
   // `classifySqliteError` reads `errno`, `node:sqlite` writes `errcode`.
   if (code !== undefined && Predicate.isObject(cause)) Object.assign(cause, { errno: code })
-  return new SqlError({ reason: classifySqliteError(cause, { message, operation }) })
+  return new SqlError.SqlError({ reason: SqlError.classifySqliteError(cause, { message, operation }) })
 }

@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { makeSqliteAcquirers } from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { Borrower, Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatabaseSync } from "node:sqlite"
@@ -28,7 +28,7 @@ export const make = (db: DatabaseSync, statements: Statements): Lease => {
   const connection = RawConnection.make(db, statements, Effect.withFiber)
   // Asking a closed connection throws; the statement that follows reports it as an error.
   const isTransaction = (): boolean => db.isOpen && db.isTransaction
-  const acquirers = makeSqliteAcquirers({
+  const acquirers = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore: Semaphore.makeUnsafe(1),
     isTransaction

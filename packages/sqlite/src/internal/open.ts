@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import * as SqlError from "effect/sql/SqlError"
 import { statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -104,12 +104,12 @@ const diagnose = (filename: string): string => {
 
 const SQLITE_CANTOPEN = 14
 
-const openFailure = (filename: string) => (cause: unknown): SqlError => {
+const openFailure = (filename: string) => (cause: unknown): SqlError.SqlError => {
   const cannotOpen = Option.exists(Failure.resultCode(cause), (code) => (code & 0xff) === SQLITE_CANTOPEN)
   return Failure.fromCause(cause, "open", cannotOpen ? diagnose(filename) : filename)
 }
 
-const isLocked = (error: SqlError): boolean => error.reason._tag === "LockTimeoutError"
+const isLocked = (error: SqlError.SqlError): boolean => error.reason._tag === "LockTimeoutError"
 
 /** Closes the connection; keeps the planner's statistics fresh first, unless another connection is writing. */
 const close = (db: DatabaseSync, settings: Settings): Effect.Effect<void> =>
@@ -127,7 +127,7 @@ const close = (db: DatabaseSync, settings: Settings): Effect.Effect<void> =>
   )
 
 /** Opens the database for the life of the scope. */
-export const open = (settings: Settings): Effect.Effect<DatabaseSync, SqlError, Scope.Scope> => {
+export const open = (settings: Settings): Effect.Effect<DatabaseSync, SqlError.SqlError, Scope.Scope> => {
   const { busyTimeoutMillis, filename, readonly } = settings
   const failure = openFailure(filename)
   const opened = Effect.acquireRelease(
@@ -156,11 +156,11 @@ export const open = (settings: Settings): Effect.Effect<DatabaseSync, SqlError, 
 }
 
 /** Refuses settings SQLite would clamp or ignore. */
-export const resolveTimeout = (timeout: Duration.Duration): Effect.Effect<number, SqlError> => {
+export const resolveTimeout = (timeout: Duration.Duration): Effect.Effect<number, SqlError.SqlError> => {
   const millis = Math.ceil(Duration.toMillis(timeout))
   if (millis >= 0 && millis <= 2 ** 31 - 1) return Effect.succeed(millis)
   const message = `SQLite open: busyTimeout must be between 0 and ${2 ** 31 - 1} ms, not ${millis} ms`
   return Effect.fail(
-    new SqlError({ reason: new ConnectionError({ cause: new RangeError(message), message, operation: "open" }) })
+    new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new RangeError(message), message, operation: "open" }) })
   )
 }
