@@ -64,7 +64,9 @@ export const key = (owner: TaskOwner): string =>
  * @category services
  * @since 0.1.0
  */
-export class CurrentOwner extends Context.Service<CurrentOwner, TaskOwner>()("@effect-mcp-tasks/engine/TaskOwner/CurrentOwner") {}
+export class CurrentOwner extends Context.Service<CurrentOwner, TaskOwner>()(
+  "@effect-mcp-tasks/engine/TaskOwner/CurrentOwner"
+) {}
 
 /**
  * Serves every caller as the anonymous owner.

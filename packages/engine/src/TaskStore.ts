@@ -15,58 +15,19 @@
 import type { Stored, Task } from "@effect-mcp-tasks/core/Task"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import type * as Migrator from "effect/sql/Migrator"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import * as memoryTaskStore from "./internal/memoryTaskStore.ts"
+import * as sqlTaskStore from "./internal/sqlTaskStore.ts"
+import type { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "./TaskStoreError.ts"
 
 /**
- * The store could not do its work.
- *
- * **Details**
- *
- * `Unavailable` may go away by itself (a connection, a lock, a full disk). `Corrupt` means that a record is not what
- * this library wrote, and stays.
- *
- * @category errors
  * @since 0.1.0
  */
-export class TaskStoreError extends Schema.TaggedError<TaskStoreError>()("TaskStoreError", {
-  operation: Schema.Literals(["create", "read", "view", "replace", "due", "remove", "countLive", "list"]),
-  reason: Schema.Literals(["Unavailable", "Corrupt"]),
-  cause: Schema.Defect()
-}) {
-  override get message(): string {
-    return `The task store could not ${this.operation}: ${this.reason}`
-  }
-}
-
-/**
- * A task of this id exists already.
- *
- * @category errors
- * @since 0.1.0
- */
-export class TaskAlreadyExists extends Schema.TaggedError<TaskAlreadyExists>()("TaskAlreadyExists", {
-  taskId: Schema.String
-}) {}
-
-/**
- * The owner has as many live tasks as the limit allows.
- *
- * @category errors
- * @since 0.1.0
- */
-export class TooManyTasks extends Schema.TaggedError<TooManyTasks>()("TooManyTasks", { limit: Schema.Int }) {}
-
-/**
- * Somebody else replaced or removed the task first; nothing was written.
- *
- * @category errors
- * @since 0.1.0
- */
-export class VersionConflict extends Schema.TaggedError<VersionConflict>()("VersionConflict", {
-  taskId: Schema.String,
-  version: Schema.Int
-}) {}
+export { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "./TaskStoreError.ts"
 
 /**
  * What a poll needs of a task, as it was written: nothing in it is parsed or encoded again.
@@ -146,3 +107,28 @@ export class TaskStore extends Context.Service<TaskStore, {
     readonly limit: number
   }) => Effect.Effect<ReadonlyArray<Stored>, TaskStoreError>
 }>()("@effect-mcp-tasks/engine/TaskStore") {}
+
+/**
+ * Keeps tasks in the memory of this process: for tests, and for servers whose tasks may die with them.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory: Layer.Layer<TaskStore> = Layer.effect(TaskStore, memoryTaskStore.make)
+
+/**
+ * Keeps tasks in a table of a SQL database, which it creates and migrates: SQLite or Postgres, by the `SqlClient`.
+ *
+ * **Details**
+ *
+ * How durable an acknowledged task is, is the database's business: with SQLite's `synchronous = NORMAL` it survives
+ * the death of the process, with `FULL` the loss of power.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerSql: Layer.Layer<
+  TaskStore,
+  Migrator.MigrationError | SqlError.SqlError,
+  SqlClient.SqlClient
+> = Layer.effect(TaskStore, sqlTaskStore.make)

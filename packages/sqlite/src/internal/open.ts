@@ -161,6 +161,8 @@ export const resolveTimeout = (timeout: Duration.Duration): Effect.Effect<number
   if (millis >= 0 && millis <= 2 ** 31 - 1) return Effect.succeed(millis)
   const message = `SQLite open: busyTimeout must be between 0 and ${2 ** 31 - 1} ms, not ${millis} ms`
   return Effect.fail(
-    new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new RangeError(message), message, operation: "open" }) })
+    new SqlError.SqlError({
+      reason: new SqlError.ConnectionError({ cause: new RangeError(message), message, operation: "open" })
+    })
   )
 }
