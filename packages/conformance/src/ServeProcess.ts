@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -27,6 +28,20 @@ export interface ServeOptions {
 }
 
 /**
+ * The server, while it runs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Server {
+  readonly url: string
+  /** SIGKILL; ends when the process is gone. */
+  readonly kill: Effect.Effect<void, PlatformError.PlatformError>
+  /** SIGTERM; gives back the exit code. */
+  readonly stop: Effect.Effect<number, PlatformError.PlatformError>
+}
+
+/**
  * The process ended, or said something else, before it announced where it listens.
  *
  * @category errors
@@ -40,10 +55,6 @@ export class ServeFailed extends Schema.TaggedError<ServeFailed>()("ServeFailed"
 
 /**
  * Starts the server and waits until it listens. It is ended with the scope, if it has not been killed before.
- *
- * **Details**
- *
- * `kill` is SIGKILL, and waits until the process is gone; `stop` is SIGTERM, and gives back the exit code.
  *
  * @category constructors
  * @since 0.1.0
@@ -61,9 +72,10 @@ export const start = Effect.fn("ServeProcess.start")(function*(options: ServeOpt
     Schema.decodeUnknownEffect(Announcement)(first),
     () => new ServeFailed({ said: first })
   )
-  return {
+  const server: Server = {
     url,
     kill: Effect.andThen(child.kill({ killSignal: "SIGKILL" }), Effect.ignore(child.exitCode)),
     stop: Effect.andThen(child.kill({ killSignal: "SIGTERM" }), child.exitCode)
   }
+  return server
 })

@@ -25,13 +25,6 @@ import * as Verdict from "./suite/Verdict.ts"
 /** The suite did not say what is expected of it. */
 class NotConformant extends Schema.TaggedError<NotConformant>()("NotConformant", { summary: Schema.String }) {}
 
-/** No scenario has the name that was asked for. */
-class UnknownScenario extends Schema.TaggedError<UnknownScenario>()("UnknownScenario", { name: Schema.String }) {
-  override get message(): string {
-    return `There is no scenario ${this.name}`
-  }
-}
-
 const all = [...Scenarios.tasks, ...Scenarios.tools]
 
 const runOn = Effect.fn("conformance.runOn")(
@@ -55,7 +48,7 @@ const command = Command.make(
       Flag.withDescription("Where the fixture server keeps tasks"),
       Flag.withDefault("all")
     ),
-    scenario: Flag.String("scenario").pipe(
+    scenario: Flag.Literals("scenario", all.map(({ name }) => name)).pipe(
       Flag.withDescription("The one scenario to run; all unless given"),
       Flag.optional
     )
@@ -65,7 +58,6 @@ const command = Command.make(
       onNone: () => all,
       onSome: (name) => all.filter((known) => known.name === name)
     })
-    if (chosen.length === 0) return yield* new UnknownScenario({ name: Option.getOrElse(scenario, () => "") })
     const { version } = yield* OfficialSuite.locate
     yield* Console.log(`@modelcontextprotocol/conformance ${version}, ${chosen.length} scenarios`)
     const stores = store === "all" ? FixtureStore.names : [store]

@@ -12,10 +12,13 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
 import * as FixtureServer from "./FixtureServer.ts"
 import * as FixtureStore from "./FixtureStore.ts"
 import * as CoreFixtures from "./fixtures/CoreFixtures.ts"
@@ -58,8 +61,12 @@ const command = Command.make(
     ))
 ).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
 
+/** To be told to end is how this program ends well. */
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+
 command.pipe(
   Command.run({ version: "0.1.0" }),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown })
 )
