@@ -11,7 +11,11 @@ const check = (id: string, status: Verdict.Check["status"]): Verdict.Check => ({
   ...(status === "FAILURE" ? { errorMessage: "said why" } : {})
 })
 
-const run = (...checks: ReadonlyArray<Verdict.Check>): Verdict.ScenarioRun => ({ scenario: "s", checks, output: "boom" })
+const run = (...checks: ReadonlyArray<Verdict.Check>): Verdict.ScenarioRun => ({
+  scenario: "s",
+  checks,
+  output: "boom"
+})
 
 const expected: Scenarios.Expectation = { scenario: "s", check: "a", status: "FAILURE", why: "not there yet" }
 

@@ -23,7 +23,8 @@ type Tool = "hostile_result" | "hostile_failure"
 const expectedOf = (tool: Tool, { structured, text }: HostileFixtures.HostileEnd & { readonly _tag: "Carried" }) => ({
   resultType: "complete",
   content: [{ type: "text", text }],
-  ...(tool === "hostile_failure" ? { isError: true } : structured === undefined ? {} : { structuredContent: structured })
+  ...(tool === "hostile_failure" ? { isError: true } : {}),
+  ...(tool === "hostile_failure" || structured === undefined ? {} : { structuredContent: structured })
 })
 
 const assertRefusal = (error: { readonly code: number; readonly message: string } | undefined) => {

@@ -1,7 +1,6 @@
 import { CurrentTask, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
-import { Schema } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Option, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import * as FixtureServer from "../src/FixtureServer.ts"
 import * as FixtureStore from "../src/FixtureStore.ts"
