@@ -17,6 +17,9 @@ import { createServer } from "node:http"
 
 const info = { name: "effect-mcp-tasks-conformance", version: "0.1.0" }
 
+/** How long plain calls may finish in when the server ends; then they are interrupted. */
+const grace = "2 seconds"
+
 /**
  * Serves the tools that are provided, on the store that is provided. Port 0 takes a free one.
  *
@@ -27,7 +30,9 @@ export const layer = (port: number) =>
   HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(Dispatcher.layer(info)),
     Layer.provide([Embedded.layer, TaskOwner.layerAnonymous]),
-    Layer.provideMerge(NodeHttpServer.layer(createServer, { port, host: "127.0.0.1" }))
+    Layer.provideMerge(
+      NodeHttpServer.layer(createServer, { port, host: "127.0.0.1", gracefulShutdownTimeout: grace })
+    )
   )
 
 /**
