@@ -216,7 +216,7 @@ const recordStep = (task: LiveTask, command: Named<"RecordStep">): Decision => {
 
 const extend = (task: LiveTask, command: Named<"Extend">): Decision => {
   const at = dated(task, command.at)
-  const ttlMs = at - task.createdAt + command.ttlMs
+  const ttlMs = life(task, at, command.ttlMs)
   return task.ttlMs === null || ttlMs <= task.ttlMs ? nothing : happened({ _tag: "Extended", at, ttlMs })
 }
 
@@ -239,7 +239,11 @@ const dated = (task: Task, at: number): number => Math.max(at, task.lastUpdatedA
 
 /** Invariant 8: whoever ends a task leaves its outcome readable for as long as the policy promises. */
 const resultTtl = (task: Task, at: number): number | null =>
-  task.ttlMs === null ? null : Math.max(task.ttlMs, at - task.createdAt + task.policy.resultTtlMs)
+  task.ttlMs === null ? null : Math.max(task.ttlMs, life(task, at, task.policy.resultTtlMs))
+
+/** The life time of a task that is to live for `ms` more from `at`; a wish beyond all integers is for the longest. */
+const life = (task: Task, at: number, ms: number): number =>
+  Math.min(at - task.createdAt + ms, Number.MAX_SAFE_INTEGER)
 
 const cancelled = (task: Task, at: number): TaskEvent => ({ _tag: "Cancelled", at, ttlMs: resultTtl(task, at) })
 
@@ -288,11 +292,7 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
       return asking(
         task,
         event.at,
-        task.questions.map((question) =>
-          question.key === event.key && question.state === "outstanding"
-            ? { key: question.key, request: question.request, state: "withdrawn" }
-            : question
-        )
+        task.questions.map((question) => question.key === event.key ? withdrawn(question) : question)
       )
     case "InputAnswered":
       return asking(
@@ -331,6 +331,9 @@ const asking = (task: LiveTask, at: number, questions: ReadonlyArray<Question>):
     : { ...next, status: "working", cancelRequested }
 }
 
+const withdrawn = (question: Question): Question =>
+  question.state === "outstanding" ? { key: question.key, request: question.request, state: "withdrawn" } : question
+
 type Ended = Omit<CompletedTask, "status" | "result" | "isError">
 
 const ended = (task: LiveTask, { at, ttlMs }: { readonly at: number; readonly ttlMs: number | null }): Ended => {
@@ -339,7 +342,9 @@ const ended = (task: LiveTask, { at, ttlMs }: { readonly at: number; readonly tt
     statusMessage: "",
     ...task
   }
-  return { ...fields, lastUpdatedAt: moved(task, at), ttlMs }
+  // Nobody waits for an answer any more (invariant 2).
+  const questions = task.status === "input_required" ? task.questions.map(withdrawn) : task.questions
+  return { ...fields, lastUpdatedAt: moved(task, at), ttlMs, questions }
 }
 
 /**
