@@ -54,46 +54,46 @@ describe("create", () => {
 
 describe("Start", () => {
   const start = { _tag: "Start", at } as const
-  it("gives out the next attempt", () => given().when(start).then({ _tag: "Started", at, attempt: 1 }))
-  it("takes up a task that was handed back", () => given(started, released).when(start).then(restarted))
-  it("takes up a task that waits for its client", () => given(inPhase.unattended).when(start).then(restarted))
+  it("gives out the next attempt", () => given().when(start).thenHappened({ _tag: "Started", at, attempt: 1 }))
+  it("takes up a task that was handed back", () => given(started, released).when(start).thenHappened(restarted))
+  it("takes up a task that waits for its client", () => given(inPhase.unattended).when(start).thenHappened(restarted))
   it("fails a task that is due", () => {
-    given().when({ _tag: "Start", at: late }).then(expired)
-    given(inPhase.cancelling).when({ _tag: "Start", at: late }).then(expired)
+    given().when({ _tag: "Start", at: late }).thenHappened(expired)
+    given(inPhase.cancelling).when({ _tag: "Start", at: late }).thenHappened(expired)
   })
-  it("cancels a task that was to be cancelled", () => given(inPhase.cancelling).when(start).then(cancelled))
-  it("runs a lost attempt again", () => given(started).when(start).then(lost, restarted))
+  it("cancels a task that was to be cancelled", () => given(inPhase.cancelling).when(start).thenHappened(cancelled))
+  it("runs a lost attempt again", () => given(started).when(start).thenHappened(lost, restarted))
   it("fails a lost attempt that must not be repeated", () =>
-    given(under(after(started), { recovery: "fail" })).when(start).then(lost, failed(notRepeatable)))
+    given(under(after(started), { recovery: "fail" })).when(start).thenHappened(lost, failed(notRepeatable)))
   it("starts a task that must not be repeated once", () =>
-    given(under(after(), { recovery: "fail" })).when(start).then({ _tag: "Started", at, attempt: 1 }))
+    given(under(after(), { recovery: "fail" })).when(start).thenHappened({ _tag: "Started", at, attempt: 1 }))
   it("fails a task whose attempts were lost too often", () =>
-    given(under(after(started), { maxLostAttempts: 0 })).when(start).then(lost, failed(lostTooOften)))
+    given(under(after(started), { maxLostAttempts: 0 })).when(start).thenHappened(lost, failed(lostTooOften)))
 })
 
 describe("Report", () => {
   const report = { _tag: "Report", at, attempt, message: "half way" } as const
   const reported = { _tag: "Reported", at, message: "half way" } as const
-  it("is shown", () => given(started).when(report).then(reported))
-  it("shows nothing twice", () => given(started, reported).when(report).then())
+  it("is shown", () => given(started).when(report).thenHappened(reported))
+  it("shows nothing twice", () => given(started, reported).when(report).thenHappened())
 })
 
 describe("Ask", () => {
   const ask = { _tag: "Ask", at, attempt, ...question("name") } as const
   const requested = { _tag: "InputRequested", at, ...question("name") } as const
-  it("asks the client", () => given(started).when(ask).then(requested))
-  it("attaches to the same request", () => given(started, asked("name")).when(ask).then())
-  it("finds the answer", () => given(started, asked("name"), answered("name")).when(ask).then())
+  it("asks the client", () => given(started).when(ask).thenHappened(requested))
+  it("attaches to the same request", () => given(started, asked("name")).when(ask).thenHappened())
+  it("finds the answer", () => given(started, asked("name"), answered("name")).when(ask).thenHappened())
   it("asks again what was withdrawn", () => {
-    given(started, asked("name"), withdrawn("name")).when(ask).then(requested)
-    given(under(after(started, asked("name"), withdrawn("name")), { maxQuestions: 1 })).when(ask).then(requested)
+    given(started, asked("name"), withdrawn("name")).when(ask).thenHappened(requested)
+    given(under(after(started, asked("name"), withdrawn("name")), { maxQuestions: 1 })).when(ask).thenHappened(requested)
   })
   it("takes a request for the same whatever the order of its members", () => {
     const { message, requestedSchema } = request("name").params as { message: string; requestedSchema: Task.Step["value"] }
     given(started, asked("name")).when({
       ...ask,
       request: { params: { requestedSchema, message }, method: "elicitation/create" }
-    }).then()
+    }).thenHappened()
   })
   it("refuses another request under a key, whatever became of the first", () => {
     const other = { ...ask, request: request("other") }
@@ -103,17 +103,17 @@ describe("Ask", () => {
   })
   it("refuses a key too many", () =>
     given(started, asked("a"), answered("a"), asked("b")).when(ask).thenRefused("TooManyQuestions"))
-  it("cancels a task that was to be cancelled", () => given(inPhase.cancelling).when(ask).then(cancelled))
+  it("cancels a task that was to be cancelled", () => given(inPhase.cancelling).when(ask).thenHappened(cancelled))
 })
 
 describe("Withdraw", () => {
   const withdraw = { _tag: "Withdraw", at, attempt, key: "name" } as const
   it("gives up a question", () =>
-    given(started, asked("name")).when(withdraw).then({ _tag: "InputWithdrawn", at, key: "name" }))
+    given(started, asked("name")).when(withdraw).thenHappened({ _tag: "InputWithdrawn", at, key: "name" }))
   it("leaves alone what is answered, withdrawn or was never asked", () => {
-    given(started, asked("name"), answered("name")).when(withdraw).then()
-    given(started, asked("name"), withdrawn("name")).when(withdraw).then()
-    given(started, asked("b")).when(withdraw).then()
+    given(started, asked("name"), answered("name")).when(withdraw).thenHappened()
+    given(started, asked("name"), withdrawn("name")).when(withdraw).thenHappened()
+    given(started, asked("b")).when(withdraw).thenHappened()
   })
 })
 
@@ -122,48 +122,48 @@ describe("Answer", () => {
     ({ _tag: "Answer", at, responses: keys.map((key) => ({ key, response })) } as const)
   const taken = (key: string, ...keys: ReadonlyArray<string>) =>
     ({ _tag: "InputAnswered", at, responses: [{ key, response }, ...keys.map((more) => ({ key: more, response }))] } as const)
-  it("answers what is outstanding", () => given(started, asked("name")).when(answer("name")).then(taken("name")))
-  it("answers where no worker is", () => given(inPhase.unattended).when(answer("name")).then(taken("name")))
-  it("answers some", () => given(started, asked("a"), asked("b")).when(answer("b")).then(taken("b")))
-  it("answers several", () => given(started, asked("a"), asked("b")).when(answer("b", "a")).then(taken("b", "a")))
+  it("answers what is outstanding", () => given(started, asked("name")).when(answer("name")).thenHappened(taken("name")))
+  it("answers where no worker is", () => given(inPhase.unattended).when(answer("name")).thenHappened(taken("name")))
+  it("answers some", () => given(started, asked("a"), asked("b")).when(answer("b")).thenHappened(taken("b")))
+  it("answers several", () => given(started, asked("a"), asked("b")).when(answer("b", "a")).thenHappened(taken("b", "a")))
   it("ignores keys that are answered, withdrawn or unknown, and takes the rest", () => {
-    given(started, asked("a"), answered("a")).when(answer("a")).then()
-    given(started, asked("a"), withdrawn("a")).when(answer("a")).then()
-    given(started).when(answer("a", "__proto__")).then()
-    given(started, asked("a")).when(answer("x", "a")).then(taken("a"))
+    given(started, asked("a"), answered("a")).when(answer("a")).thenHappened()
+    given(started, asked("a"), withdrawn("a")).when(answer("a")).thenHappened()
+    given(started).when(answer("a", "__proto__")).thenHappened()
+    given(started, asked("a")).when(answer("x", "a")).thenHappened(taken("a"))
   })
   it("takes the first of two answers to one key", () =>
     given(started, asked("a")).when({
       _tag: "Answer",
       at,
       responses: [{ key: "a", response }, { key: "a", response: { action: "decline" } }]
-    }).then(taken("a")))
+    }).thenHappened(taken("a")))
 })
 
 describe("RecordStep", () => {
   const record = { _tag: "RecordStep", at, attempt, name: "fetch", value: { b: 1, a: [null] } } as const
   const stored = { _tag: "StepRecorded", at, name: "fetch", value: { b: 1, a: [null] } } as const
-  it("remembers", () => given(started).when(record).then(stored))
+  it("remembers", () => given(started).when(record).thenHappened(stored))
   it("remembers the same once, whatever the order of its members", () =>
-    given(started, stored).when({ ...record, value: { a: [null], b: 1 } }).then())
+    given(started, stored).when({ ...record, value: { a: [null], b: 1 } }).thenHappened())
   it("refuses another value under a name", () =>
     given(started, recorded("fetch")).when({ ...record, value: 2 }).thenRefused("StepReused"))
   it("refuses a step too many", () =>
     given(started, recorded("a"), recorded("b")).when(record).thenRefused("TooManySteps"))
-  it("knows a step of a full journal", () => given(started, recorded("a"), stored).when(record).then())
+  it("knows a step of a full journal", () => given(started, recorded("a"), stored).when(record).thenHappened())
 })
 
 describe("Extend", () => {
   const extend = (ttlMs: number) => ({ _tag: "Extend", at, attempt, ttlMs } as const)
-  it("counts from now", () => given(started).when(extend(60_000)).then({ _tag: "Extended", at, ttlMs: 60_100 }))
+  it("counts from now", () => given(started).when(extend(60_000)).thenHappened({ _tag: "Extended", at, ttlMs: 60_100 }))
   it("never shortens", () => {
-    given(started).when(extend(59_900)).then()
-    given(started).when(extend(0)).then()
+    given(started).when(extend(59_900)).thenHappened()
+    given(started).when(extend(0)).thenHappened()
   })
-  it("leaves a life without end alone", () => given({ ...inPhase.running, ttlMs: null }).when(extend(1e9)).then())
+  it("leaves a life without end alone", () => given({ ...inPhase.running, ttlMs: null }).when(extend(1e9)).thenHappened())
   it("grants the longest life to a wish beyond it", () =>
     given(started).when(extend(Number.MAX_SAFE_INTEGER))
-      .then({ _tag: "Extended", at, ttlMs: Number.MAX_SAFE_INTEGER }))
+      .thenHappened({ _tag: "Extended", at, ttlMs: Number.MAX_SAFE_INTEGER }))
 })
 
 describe("the end of a handler", () => {
@@ -171,41 +171,41 @@ describe("the end of a handler", () => {
   const stop = { _tag: "Stop", at, attempt } as const
   const release = { _tag: "Release", at, attempt } as const
   const completed = { _tag: "Completed", at, ttlMs: 60_000, result: `{"content":[]}`, isError: true } as const
-  it("completes", () => given(started).when(complete).then(completed))
+  it("completes", () => given(started).when(complete).thenHappened(completed))
   it("completes although questions are open, and although it was to be cancelled", () => {
-    given(inPhase.parked).when(complete).then(completed)
-    given(inPhase.cancelling).when(complete).then(completed)
+    given(inPhase.parked).when(complete).thenHappened(completed)
+    given(inPhase.cancelling).when(complete).thenHappened(completed)
   })
   it("fails", () =>
-    given(started).when({ _tag: "Fail", at, attempt, error: internal("broken") }).then(failed(internal("broken"))))
+    given(started).when({ _tag: "Fail", at, attempt, error: internal("broken") }).thenHappened(failed(internal("broken"))))
   it("is a cancel where the client asked for it, and a fault elsewhere", () => {
-    given(inPhase.cancelling).when(stop).then(cancelled)
-    given(started).when(stop).then(failed(interrupted))
+    given(inPhase.cancelling).when(stop).thenHappened(cancelled)
+    given(started).when(stop).thenHappened(failed(interrupted))
   })
   it("hands the task back", () => {
-    given(started).when(release).then({ _tag: "Released", at })
-    given(inPhase.parked).when(release).then({ _tag: "Released", at })
-    given(under(inPhase.running, { recovery: "fail" })).when(release).then(failed(notRepeatable))
-    given(inPhase.cancelling).when(release).then(cancelled)
-    given(under(inPhase.cancelling, { recovery: "fail" })).when(release).then(cancelled)
+    given(started).when(release).thenHappened({ _tag: "Released", at })
+    given(inPhase.parked).when(release).thenHappened({ _tag: "Released", at })
+    given(under(inPhase.running, { recovery: "fail" })).when(release).thenHappened(failed(notRepeatable))
+    given(inPhase.cancelling).when(release).thenHappened(cancelled)
+    given(under(inPhase.cancelling, { recovery: "fail" })).when(release).thenHappened(cancelled)
   })
 })
 
 describe("Cancel", () => {
   const cancel = { _tag: "Cancel", at } as const
   it("ends what does not run or waits", () => {
-    given().when(cancel).then(cancelled)
-    given(inPhase.parked).when(cancel).then(cancelled)
-    given(inPhase.unattended).when(cancel).then(cancelled)
+    given().when(cancel).thenHappened(cancelled)
+    given(inPhase.parked).when(cancel).thenHappened(cancelled)
+    given(inPhase.unattended).when(cancel).thenHappened(cancelled)
   })
   it("asks what runs to stop, once", () => {
-    given(started).when(cancel).then({ _tag: "CancelRequested", at })
-    given(inPhase.cancelling).when(cancel).then()
+    given(started).when(cancel).thenHappened({ _tag: "CancelRequested", at })
+    given(inPhase.cancelling).when(cancel).thenHappened()
   })
 })
 
 describe("Expire", () => {
-  it("fails what is due", () => given(started).when({ _tag: "Expire", at: late }).then(expired))
+  it("fails what is due", () => given(started).when({ _tag: "Expire", at: late }).thenHappened(expired))
   it("is refused before", () => given(started).when({ _tag: "Expire", at: late - 1 }).thenRefused("NotDue"))
   it("is refused where life has no end", () =>
     given({ ...inPhase.running, ttlMs: null }).when({ _tag: "Expire", at: late }).thenRefused("NotDue"))
@@ -213,12 +213,12 @@ describe("Expire", () => {
 
 describe("time", () => {
   it("dates no event before the last one", () =>
-    given({ ...inPhase.running, lastUpdatedAt: late }).when({ _tag: "Cancel", at }).then({ _tag: "CancelRequested", at: late }))
+    given({ ...inPhase.running, lastUpdatedAt: late }).when({ _tag: "Cancel", at }).thenHappened({ _tag: "CancelRequested", at: late }))
   it("raises the life of an outcome to the policy's", () =>
-    given(started).when({ _tag: "Stop", at: late, attempt }).then(failed(interrupted, late, 70_000)))
+    given(started).when({ _tag: "Stop", at: late, attempt }).thenHappened(failed(interrupted, late, 70_000)))
   it("leaves a life without end to an outcome", () =>
     given({ ...inPhase.running, ttlMs: null }).when({ _tag: "Stop", at, attempt })
-      .then({ ...failed(interrupted), ttlMs: null }))
+      .thenHappened({ ...failed(interrupted), ttlMs: null }))
   it("tells the deadline", () => {
     assert.strictEqual(Task.deadline(inPhase.running), late)
     assert.isUndefined(Task.deadline({ ...inPhase.running, ttlMs: null }))

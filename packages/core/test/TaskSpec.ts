@@ -1,5 +1,5 @@
 /**
- * Specifications of the task machine: `given(task).when(command).then(...)`, and a task for every phase.
+ * Specifications of the task machine: `given(task).when(command).thenHappened(...)`, and a task for every phase.
  */
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
@@ -73,7 +73,7 @@ export const inPhase: { readonly [P in TaskTransition.Phase]: Task.Task } = {
 
 const decided = (task: Task.Task, command: TaskCommand.TaskCommand) => ({
   /** Expects exactly these events. */
-  then: (...events: ReadonlyArray<TaskEvent.TaskEvent>) =>
+  thenHappened: (...events: ReadonlyArray<TaskEvent.TaskEvent>) =>
     assert.deepStrictEqual(TaskMachine.decide(task, command), Result.succeed(events)),
   /** Expects exactly this refusal. */
   thenRefused: (reason: TaskMachine.RejectedReason) =>
