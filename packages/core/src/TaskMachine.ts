@@ -23,10 +23,11 @@
  *
  * @since 0.1.0
  */
-import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
+import { jsonEqual } from "./internal/jsonEqual.ts"
 import type {
   CompletedTask,
+  InputRequest,
   InputRequiredTask,
   LiveTask,
   Question,
@@ -185,7 +186,7 @@ const start = (task: LiveTask, command: Named<"Start">): Decision => {
 const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   const { key, request } = command
   const known = findQuestion(task, key)
-  if (known !== undefined && !Equal.equals(known.request, request)) return refuse(task, command, "KeyReused")
+  if (known !== undefined && !sameRequest(known.request, request)) return refuse(task, command, "KeyReused")
   if (known?.state === "answered" || known?.state === "outstanding") return nothing
   if (known === undefined && task.questions.length >= task.policy.maxQuestions) {
     return refuse(task, command, "TooManyQuestions")
@@ -194,6 +195,9 @@ const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   // A task that would wait for input can be cancelled at once, and its client has already asked for that.
   return happened(isCancelRequested(task) ? cancelled(task, at) : { _tag: "InputRequested", at, key, request })
 }
+
+const sameRequest = (self: InputRequest, that: InputRequest): boolean =>
+  self.method === that.method && jsonEqual(self.params, that.params)
 
 const answer = (task: LiveTask, command: Named<"Answer">): Decision => {
   const taken = new Set<string>()
@@ -209,7 +213,7 @@ const answer = (task: LiveTask, command: Named<"Answer">): Decision => {
 const recordStep = (task: LiveTask, command: Named<"RecordStep">): Decision => {
   const { name, value } = command
   const known = findStep(task, name)
-  if (known !== undefined) return Equal.equals(known.value, value) ? nothing : refuse(task, command, "StepReused")
+  if (known !== undefined) return jsonEqual(known.value, value) ? nothing : refuse(task, command, "StepReused")
   if (task.steps.length >= task.policy.maxSteps) return refuse(task, command, "TooManySteps")
   return happened({ _tag: "StepRecorded", at: dated(task, command.at), name, value })
 }

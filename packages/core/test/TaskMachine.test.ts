@@ -99,6 +99,8 @@ describe("Ask", () => {
     const other = { ...ask, request: request("other") }
     given(started, asked("name")).when(other).thenRefused("KeyReused")
     given(started, asked("name"), answered("name")).when(other).thenRefused("KeyReused")
+    given(started, asked("name")).when({ ...ask, request: { ...request("name"), method: "sampling/createMessage" } })
+      .thenRefused("KeyReused")
     given(started, asked("name"), withdrawn("name")).when(other).thenRefused("KeyReused")
   })
   it("refuses a key too many", () =>
@@ -148,6 +150,20 @@ describe("RecordStep", () => {
     given(started, stored).when({ ...record, value: { a: [null], b: 1 } }).thenHappened())
   it("refuses another value under a name", () =>
     given(started, recorded("fetch")).when({ ...record, value: 2 }).thenRefused("StepReused"))
+  it("compares values whatever their keys", () => {
+    const [own, proto] = [`{"~effect/Equal":1,"toString":2}`, `{"__proto__":{"a":1}}`].map((text) => JSON.parse(text))
+    for (const value of [own, proto]) {
+      const known = { ...stored, value }
+      given(started, known).when({ ...record, value: JSON.parse(JSON.stringify(value)) }).thenHappened()
+      for (const other of [{}, null, [], [value], { a: 1, b: 2 }, { ["__proto__"]: { a: 2 } }]) {
+        given(started, known).when({ ...record, value: other }).thenRefused("StepReused")
+      }
+    }
+    for (const [value, other] of [[[1, 2], [1]], [[1], [1, 2]], [[1], [2]], [[], {}], [{}, []], [null, {}], ["1", 1]]) {
+      given(started, { ...stored, value: value ?? null }).when({ ...record, value: other ?? null })
+        .thenRefused("StepReused")
+    }
+  })
   it("refuses a step too many", () =>
     given(started, recorded("a"), recorded("b")).when(record).thenRefused("TooManySteps"))
   it("knows a step of a full journal", () => given(started, recorded("a"), stored).when(record).thenHappened())
