@@ -37,7 +37,7 @@ The machine has no clock: every command carries the instant \`at\` at which it i
 
 The wire shows five statuses. A phase refines them by what a worker is doing.
 
-${comment(transition, "A status together with what a worker is doing.\n *\n * **Details**", "@category")}
+${comment(transition, "with what a worker is doing.\n *\n * **Details**", "@category")}
 
 \`\`\`mermaid
 ${TaskTransitionDocument.diagram}

@@ -88,7 +88,6 @@ for (let slot = 0; slot < slots; slot++) {
   }
 }
 
-if (process.argv.includes("--list")) { console.log(mutants.length); process.exit() }
 const survivors: Array<Mutant> = []
 const queue = mutants.values()
 await Promise.all(Array.from({ length: slots }, async (_, slot) => {
@@ -97,5 +96,6 @@ await Promise.all(Array.from({ length: slots }, async (_, slot) => {
 
 const unexpected = survivors.filter(({ now }) => !harmless.includes(now.trim()))
 for (const { line, now, was } of unexpected) console.log(`${line + 1}: ${was}\n  -> ${now.trim()}`)
-console.log(`${mutants.length} mutants, ${mutants.length - survivors.length} caught, ${unexpected.length} unexpected survivors`)
+const caught = mutants.length - survivors.length
+console.log(`${mutants.length} mutants, ${caught} caught, ${unexpected.length} unexpected survivors`)
 if (unexpected.length > 0) process.exitCode = 1

@@ -147,7 +147,9 @@ const decideWorker = (task: LiveTask, command: WorkerCommand): Decision => {
   const at = dated(task, command.at)
   switch (command._tag) {
     case "Report":
-      return command.message === task.statusMessage ? nothing : happened({ _tag: "Reported", at, message: command.message })
+      return command.message === task.statusMessage
+        ? nothing
+        : happened({ _tag: "Reported", at, message: command.message })
     case "Ask":
       return ask(task, command)
     case "Withdraw":
@@ -291,7 +293,11 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
     case "Extended":
       return { ...task, lastUpdatedAt: moved(task, event.at), ttlMs: event.ttlMs }
     case "InputRequested":
-      return asking(task, event.at, put(task.questions, { key: event.key, request: event.request, state: "outstanding" }))
+      return asking(
+        task,
+        event.at,
+        put(task.questions, { key: event.key, request: event.request, state: "outstanding" })
+      )
     case "InputWithdrawn":
       return asking(
         task,

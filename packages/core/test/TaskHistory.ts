@@ -28,8 +28,9 @@ const text = Arbitrary.schema(Schema.String)
 
 const make: Arbitrary.Arbitrary<Move["make"]> = Arbitrary.flatMap(
   pick(
-    ...["Start", "Start", "Start", "Report", "Ask", "Ask", "Ask", "Withdraw", "Answer", "Answer", "RecordStep"] as const,
-    ...["RecordStep", "Extend", "Complete", "Fail", "Stop", "Release", "Release", "Cancel", "Expire"] as const
+    ...["Start", "Start", "Start", "Report", "Ask", "Ask", "Ask", "Withdraw", "Answer", "Answer"] as const,
+    ...["RecordStep", "RecordStep", "Extend"] as const,
+    ...["Complete", "Fail", "Stop", "Release", "Release", "Cancel", "Expire"] as const
   ),
   (tag) => Arbitrary.map(Arbitrary.all({ key, name, same, json, text, also: key }), (given) => maker(tag, given))
 )

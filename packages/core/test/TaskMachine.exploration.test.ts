@@ -77,7 +77,9 @@ describe("the reachable states", () => {
     const [resumed, failed] = [explore("resume", depth), explore("fail", depth)]
     assert.isAbove(resumed.states + failed.states, floor)
     const listed = TaskTransition.phases.flatMap((phase) =>
-      TaskTransition.commands.flatMap((tag) => TaskTransition.table[phase][tag].map(({ to }) => `${phase} ${tag} ${to}`))
+      TaskTransition.commands.flatMap((tag) =>
+        TaskTransition.table[phase][tag].map(({ to }) => `${phase} ${tag} ${to}`)
+      )
     )
     assert.deepStrictEqual([...resumed.outcomes.union(failed.outcomes)].toSorted(), listed.toSorted())
   })

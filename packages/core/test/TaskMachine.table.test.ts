@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Task, TaskCommand, TaskMachine, TaskTransition } from "../src/index.ts"
-import { after, answered, asked, createdAt, inPhase, question, recorded, request, started, under, withdrawn } from "./TaskSpec.ts"
+import { after, answered, asked, createdAt, inPhase, question, recorded } from "./TaskSpec.ts"
+import { request, started, under, withdrawn } from "./TaskSpec.ts"
 
 type Tag = TaskCommand.TaskCommand["_tag"]
 
@@ -37,7 +38,12 @@ const tasksIn = (phase: TaskTransition.Phase): ReadonlyArray<Task.Task> => {
   } as const)[phase]
   return [inPhase[phase], ...histories.map((history) => after(started, ...history, ...last))]
     .filter((task) => TaskTransition.phase(task) === phase)
-    .flatMap((task) => [task, under(task, { recovery: "fail" }), under(task, { maxLostAttempts: 0 }), { ...task, ttlMs: null }])
+    .flatMap((task) => [
+      task,
+      under(task, { recovery: "fail" }),
+      under(task, { maxLostAttempts: 0 }),
+      { ...task, ttlMs: null }
+    ])
 }
 
 const both = [createdAt + 5, createdAt + 60_000]
@@ -91,7 +97,8 @@ const outcome = (task: Task.Task, command: TaskCommand.TaskCommand): TaskTransit
 
 describe("the transition table", () => {
   it("names every command that there is, in order", () => {
-    assert.deepStrictEqual(TaskTransition.commands, TaskCommand.TaskCommand.members.map((member) => member.fields._tag.schema.literal))
+    const tags = TaskCommand.TaskCommand.members.map((member) => member.fields._tag.schema.literal)
+    assert.deepStrictEqual(TaskTransition.commands, tags)
   })
 
   for (const phase of TaskTransition.phases) {

@@ -1,5 +1,5 @@
 /**
- * Specifications of the task machine: `given(task).when(command).thenHappened(...)`, and a task for every phase.
+ * Specifications of the task machine: `given(task).when(command).yields(...)`, and a task for every phase.
  */
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
@@ -73,10 +73,10 @@ export const inPhase: { readonly [P in TaskTransition.Phase]: Task.Task } = {
 
 const decided = (task: Task.Task, command: TaskCommand.TaskCommand) => ({
   /** Expects exactly these events. */
-  thenHappened: (...events: ReadonlyArray<TaskEvent.TaskEvent>) =>
+  yields: (...events: ReadonlyArray<TaskEvent.TaskEvent>) =>
     assert.deepStrictEqual(TaskMachine.decide(task, command), Result.succeed(events)),
   /** Expects exactly this refusal. */
-  thenRefused: (reason: TaskMachine.RejectedReason) =>
+  refuses: (reason: TaskMachine.RejectedReason) =>
     assert.deepStrictEqual(
       TaskMachine.decide(task, command),
       Result.fail({ _tag: "TaskRejected", reason, taskId: task.taskId, command: command._tag } as const)
@@ -86,6 +86,8 @@ const decided = (task: Task.Task, command: TaskCommand.TaskCommand) => ({
 /** Starts a specification: from a task, or from what has happened to a new one. */
 export const given = (...history: readonly [Task.Task] | ReadonlyArray<TaskEvent.TaskEvent>) => {
   const [first] = history
-  const task = first !== undefined && "status" in first ? first : after(...history as ReadonlyArray<TaskEvent.TaskEvent>)
+  const task = first !== undefined && "status" in first
+    ? first
+    : after(...history as ReadonlyArray<TaskEvent.TaskEvent>)
   return { when: (command: TaskCommand.TaskCommand) => decided(task, command) }
 }

@@ -15,7 +15,9 @@ interface Message {
 }
 
 const fixture = (name: string) => JSON.parse(readFileSync(new URL(`fixtures/${name}`, import.meta.url), "utf8"))
-const examples: ReadonlyArray<{ readonly under: string; readonly message: Message }> = fixture("ext-tasks.examples.json")
+const examples: ReadonlyArray<{ readonly under: string; readonly message: Message }> = fixture(
+  "ext-tasks.examples.json"
+)
 const schema = fixture("ext-tasks.schema.json")
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
@@ -67,7 +69,8 @@ describe("the projections of every task in every history", () => {
     )
     assert.strictEqual(
       TaskWire.createTaskResult({ task: { ...inPhase.failed, ttlMs: null }, version: 1 }),
-      `{"resultType":"task","taskId":"task-1","status":"failed","statusMessage":"broken",${times},"ttlMs":null,"pollIntervalMs":500}`
+      `{"resultType":"task","taskId":"task-1","status":"failed","statusMessage":"broken",${times},"ttlMs":null,` +
+        `"pollIntervalMs":500}`
     )
     assert.include(head(inPhase.failed), `,"error":{"code":-32603,"message":"broken"}}`)
   })
@@ -87,7 +90,8 @@ describe("input requests", () => {
   const keys = (text: string) => [...text.matchAll(/"([^"]+)":\{"method"/g)].map(([, key]) => key)
 
   it("appear in the order in which they were asked, numbers too", () => {
-    assert.deepStrictEqual(keys(head(after(started, asked("b"), asked("2"), asked("a"), asked("1")))), ["b", "2", "a", "1"])
+    const task = after(started, asked("b"), asked("2"), asked("a"), asked("1"))
+    assert.deepStrictEqual(keys(head(task)), ["b", "2", "a", "1"])
   })
   it("appear while they are outstanding", () => {
     assert.deepStrictEqual(keys(head(after(started, asked("b"), asked("a"), answered("b")))), ["a"])
@@ -139,7 +143,8 @@ describe("the examples of the specification", () => {
 })
 
 describe("decoding", () => {
-  const wire = { taskId: "t", status: "working", createdAt: "2025-11-25T10:30:00Z", lastUpdatedAt: "2025-11-25T10:30:00Z", ttlMs: null }
+  const instant = "2025-11-25T10:30:00Z"
+  const wire = { taskId: "t", status: "working", createdAt: instant, lastUpdatedAt: instant, ttlMs: null }
   const decode = Schema.decodeUnknownSync(TaskWire.GetTaskResult)
 
   it("ignores members that it does not know, and takes a missing resultType", () => {
