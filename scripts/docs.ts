@@ -46,7 +46,8 @@ ${TaskTransitionDocument.diagram}
 ## What comes of every command
 
 The conditions of a cell are tested in order. A phase in bold is the one that follows, be it the same one; a
-\`Reason\` is a refusal, and nothing changes. After the end (completed, failed, cancelled) \`Answer\` and \`Cancel\` are acknowledged without effect, and every other command is
+\`Reason\` is a refusal, and nothing changes. After the end
+(completed, failed, cancelled) \`Answer\` and \`Cancel\` are acknowledged without effect, and every other command is
 refused as \`Terminal\`.
 
 ${TaskTransitionDocument.markdownTable}
