@@ -230,9 +230,28 @@ describe("Expire", () => {
 })
 
 describe("time", () => {
-  it("dates no event before the last one", () =>
-    given({ ...inPhase.running, lastUpdatedAt: late }).when({ _tag: "Cancel", at })
-      .yields({ _tag: "CancelRequested", at: late }))
+  it("dates no event before the last one", () => {
+    const last = createdAt + 1000
+    const due = { ttlMs: 50, lastUpdatedAt: last }
+    const cases: ReadonlyArray<readonly [Task.Task, TaskCommand.TaskCommand]> = [
+      [inPhase.queued, { _tag: "Start", at }],
+      [inPhase.cancelling, { _tag: "Start", at }],
+      [inPhase.running, { _tag: "Report", at, attempt, message: "half way" }],
+      [inPhase.running, { _tag: "Ask", at, attempt, ...question("name") }],
+      [inPhase.parked, { _tag: "Answer", at, responses: [{ key: "name", response }] }],
+      [inPhase.running, { _tag: "RecordStep", at, attempt, name: "fetch", value: 1 }],
+      [inPhase.running, { _tag: "Extend", at, attempt, ttlMs: 90_000 }],
+      [inPhase.running, { _tag: "Cancel", at }],
+      [{ ...inPhase.running, ...due }, { _tag: "Expire", at }],
+      [{ ...inPhase.queued, ...due }, { _tag: "Start", at }]
+    ]
+    for (const [task, command] of cases) {
+      const events = Result.getOrThrow(TaskMachine.decide({ ...task, lastUpdatedAt: last }, command))
+      assert.deepStrictEqual(events.map((event) => event.at), [last], command._tag)
+    }
+    given({ ...inPhase.running, lastUpdatedAt: last }).when({ _tag: "Extend", at, attempt, ttlMs: 60_000 })
+      .yields({ _tag: "Extended", at: last, ttlMs: 61_000 })
+  })
   it("raises the life of an outcome to the policy's", () =>
     given(started).when({ _tag: "Stop", at: late, attempt }).yields(failed(interrupted, late, 70_000)))
   it("leaves a life without end to an outcome", () =>
@@ -248,14 +267,15 @@ describe("time", () => {
 })
 
 describe("evolve", () => {
+  const reported = { _tag: "Reported", at, message: "half way" } as const
   const next = (task: Task.Task, command: TaskCommand.TaskCommand) => Result.getOrThrow(TaskMachine.step(task, command))
   const running = inPhase.running as Task.WorkingTask
   const { cancelRequested: _, running: __, ...kept } = running
-  const reported = next(inPhase.running, { _tag: "Report", at, attempt, message: "half way" })
+  const shown = next(inPhase.running, { _tag: "Report", at, attempt, message: "half way" })
   const ended = { ...kept, lastUpdatedAt: at, ttlMs: 60_000 }
 
   it("shows a message", () => {
-    assert.deepStrictEqual(reported, { ...running, lastUpdatedAt: at, statusMessage: "half way" })
+    assert.deepStrictEqual(shown, { ...running, lastUpdatedAt: at, statusMessage: "half way" })
   })
   it("counts lost attempts", () => {
     assert.deepStrictEqual(next(inPhase.running, { _tag: "Start", at }), { ...running, attempt: 2, lostAttempts: 1 })
@@ -299,7 +319,7 @@ describe("evolve", () => {
     assert.deepStrictEqual(Task.outstanding(again).map(({ key }) => key), ["a", "b"])
   })
   it("completes, without what belonged to the work", () =>
-    assert.deepStrictEqual(next(reported, { _tag: "Complete", at, attempt, result: "{}", isError: true }), {
+    assert.deepStrictEqual(next(shown, { _tag: "Complete", at, attempt, result: "{}", isError: true }), {
       ...ended,
       lastUpdatedAt: at + 1,
       status: "completed",
@@ -307,7 +327,7 @@ describe("evolve", () => {
       isError: true
     }))
   it("fails with its message", () =>
-    assert.deepStrictEqual(next(reported, { _tag: "Stop", at: at + 9, attempt }), {
+    assert.deepStrictEqual(next(shown, { _tag: "Stop", at: at + 9, attempt }), {
       ...ended,
       lastUpdatedAt: at + 9,
       status: "failed",
@@ -324,6 +344,11 @@ describe("evolve", () => {
     assert.deepStrictEqual(next(inPhase.running, { _tag: "Cancel", at }), { ...running, cancelRequested: true }))
   it("is total: what no command leads to changes nothing, or nothing but itself", () => {
     assert.strictEqual(TaskMachine.evolve(inPhase.parked, { _tag: "CancelRequested", at }), inPhase.parked)
+    for (const ended of [inPhase.completed, inPhase.failed, inPhase.cancelled]) {
+      for (const event of [started, reported, asked("name"), released, cancelled]) {
+        assert.strictEqual(TaskMachine.evolve(ended, event), ended)
+      }
+    }
     const twice = TaskMachine.evolve(after(started, asked("a"), answered("a")), answered("a"))
     assert.deepStrictEqual(twice.questions, after(started, asked("a"), answered("a")).questions)
     const kept = TaskMachine.evolve(after(started, asked("a"), answered("a")), withdrawn("a"))
