@@ -14,6 +14,7 @@ import type * as JsonSchema from "effect/JsonSchema"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Tool from "effect/ai/Tool"
 import type { Limits } from "../TaskLimits.ts"
 import { Policy, type TaskPolicy, ToolResult } from "../TaskTool.ts"
@@ -83,6 +84,14 @@ const faultOf = (name: string, definition: Schema.JsonObject): string | undefine
 
 const json = (schema: JsonSchema.JsonSchema): Schema.JsonObject => JSON.parse(JSON.stringify(schema))
 
+/** `effect/ai` leaves out every annotation that JSON Schema does not know, `x-mcp-header` among them. */
+const keepExtensions: LanguageModel.CodecTransformer = (codec) => {
+  const { definitions, schema } = Schema.toJsonSchemaDocument(codec, {
+    includeAnnotationKey: (key) => key.startsWith("x-")
+  })
+  return { codec, jsonSchema: Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions } }
+}
+
 const define = (tool: Tool.Any): Schema.JsonObject => {
   const description = Tool.getDescription(tool)
   const title = Context.getOption(tool.annotations, Tool.Title)
@@ -108,7 +117,7 @@ const define = (tool: Tool.Any): Schema.JsonObject => {
 const inputSchema = (tool: Tool.Any): Schema.JsonObject => {
   const { ast } = tool.parametersSchema as Schema.Constraint
   const isEmpty = ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
-  return isEmpty ? { type: "object", properties: {} } : json(Tool.getJsonSchema(tool))
+  return isEmpty ? { type: "object", properties: {} } : json(Tool.getJsonSchema(tool, { transformer: keepExtensions }))
 }
 
 /** Text, nothing, anything, or a complete result promise no structured content. */

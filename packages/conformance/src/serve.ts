@@ -1,0 +1,72 @@
+/**
+ * Serves the fixtures of the official conformance suite until it is told to end.
+ *
+ * The first line on standard output is JSON with the address of the endpoint, for programs that started it; the
+ * second says the same for people.
+ *
+ * @since 0.1.0
+ */
+import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as FixtureServer from "./FixtureServer.ts"
+import * as FixtureStore from "./FixtureStore.ts"
+import * as CoreFixtures from "./fixtures/CoreFixtures.ts"
+import * as TaskFixtures from "./fixtures/TaskFixtures.ts"
+
+const tools = Layer.provide(
+  TaskTools.layer(Toolkit.merge(CoreFixtures.toolkit, TaskFixtures.toolkit)),
+  [CoreFixtures.layer, TaskFixtures.layer]
+)
+
+const flags = {
+  port: Flag.Int("port").pipe(
+    Flag.withDescription("Port to listen on; 0 takes a free one"),
+    Flag.withDefault(3000)
+  ),
+  store: Flag.Literals("store", FixtureStore.names).pipe(
+    Flag.withDescription("Where tasks are kept"),
+    Flag.withDefault("memory")
+  ),
+  file: Flag.String("file").pipe(
+    Flag.withDescription("The SQLite database; without it tasks are lost when the server ends"),
+    Flag.optional
+  )
+}
+
+const announce = (store: FixtureStore.StoreName) =>
+  Layer.effectDiscard(Effect.gen(function*() {
+    const url = yield* FixtureServer.url
+    yield* Console.log(JSON.stringify({ url, store }))
+    yield* Console.log(`Conformance fixtures on ${url}, tasks in ${store}`)
+  }))
+
+const command = Command.make(
+  "conformance:serve",
+  flags,
+  ({ file, port, store }) =>
+    Layer.launch(announce(store).pipe(
+      Layer.provide(FixtureServer.layer(port)),
+      Layer.provide([tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) })])
+    ))
+).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
+
+/** To be told to end is how this program ends well. */
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+
+command.pipe(
+  Command.run({ version: "0.1.0" }),
+  Effect.provide(NodeServices.layer),
+  NodeRuntime.runMain({ teardown })
+)
