@@ -61,10 +61,10 @@ const mutantsOf = (line: string, at: number): ReadonlyArray<Mutant> =>
   )
 
 /** Mutants that change nothing: the text of the line as it would be. */
-const harmless: ReadonlyArray<string> = [
+const harmless: ReadonlySet<string> = new Set([
   // A default that `ended` takes away again.
   "cancelRequested: true,"
-]
+])
 
 const isCode = (line: string, at: number) => at >= first && !/^\s*(\/?\*|\/\/)|^type |^$/.test(line)
 const mutants = source.flatMap((line, at) => isCode(line, at) ? mutantsOf(line, at) : [])
@@ -97,7 +97,7 @@ await Promise.all(Array.from({ length: slots }, async (_, slot) => {
   for (const mutant of queue) if (await survives(mutant, slot)) survivors.push(mutant)
 }))
 
-const unexpected = survivors.filter(({ now }) => !harmless.includes(now.trim()))
+const unexpected = survivors.filter(({ now }) => !harmless.has(now.trim()))
 for (const { line, now, was } of unexpected) console.log(`${line + 1}: ${was}\n  -> ${now.trim()}`)
 const caught = mutants.length - survivors.length
 console.log(`${mutants.length} mutants, ${caught} caught, ${unexpected.length} unexpected survivors`)

@@ -3,8 +3,8 @@
  * mostly goes on but also stands still, jumps and steps back.
  */
 import { Arbitrary, Schema } from "effect"
-import { Task, TaskMachine } from "../src/index.ts"
-import type { TaskCommand } from "../src/index.ts"
+import { TaskMachine } from "../src/index.ts"
+import type { Task, TaskCommand } from "../src/index.ts"
 import { createdAt, newTask, policy, request } from "./TaskSpec.ts"
 
 /** A command for whoever makes it: which attempt it claims and when it is given depend on the task. */

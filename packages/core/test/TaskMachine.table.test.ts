@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { Task, TaskCommand, TaskMachine, TaskTransition } from "../src/index.ts"
+import type { Task } from "../src/index.ts"
+import { TaskCommand, TaskMachine, TaskTransition } from "../src/index.ts"
 import { after, answered, asked, createdAt, inPhase, question, recorded } from "./TaskSpec.ts"
 import { request, started, under, withdrawn } from "./TaskSpec.ts"
 
@@ -37,13 +38,11 @@ const tasksIn = (phase: TaskTransition.Phase): ReadonlyArray<Task.Task> => {
     cancelled: [{ _tag: "Cancelled", at: createdAt, ttlMs: 60_000 }]
   } as const)[phase]
   return [inPhase[phase], ...histories.map((history) => after(started, ...history, ...last))]
-    .filter((task) => TaskTransition.phase(task) === phase)
-    .flatMap((task) => [
-      task,
-      under(task, { recovery: "fail" }),
-      under(task, { maxLostAttempts: 0 }),
-      { ...task, ttlMs: null }
-    ])
+    .flatMap((task) =>
+      TaskTransition.phase(task) === phase
+        ? [task, under(task, { recovery: "fail" }), under(task, { maxLostAttempts: 0 }), { ...task, ttlMs: null }]
+        : []
+    )
 }
 
 const both = [createdAt + 5, createdAt + 60_000]
