@@ -69,7 +69,7 @@ export const start = Effect.fn("ServeProcess.start")(function*(options: ServeOpt
   const lines = child.stdout.pipe(Stream.decodeText(), Stream.splitLines)
   const first = yield* Effect.map(Stream.runHead(lines), (line) => line._tag === "Some" ? line.value : "nothing")
   const { url } = yield* Effect.mapError(
-    Schema.decodeUnknownEffect(Announcement)(first),
+    Schema.decodeEffect(Announcement)(first),
     () => new ServeFailed({ said: first })
   )
   const server: Server = {

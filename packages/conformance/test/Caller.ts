@@ -53,7 +53,8 @@ export const send = (url: string, call: Call): Effect.Effect<Answer, ConnectionL
       })
     })
     outgoing.on("error", (cause) => resume(Effect.fail(new ConnectionLost({ cause }))))
-    outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: call.method, params: { ...call.params, _meta: meta } }))
+    const params = { ...call.params, _meta: meta }
+    outgoing.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method: call.method, params }))
     return Effect.sync(() => outgoing.destroy())
   })
 
@@ -69,7 +70,7 @@ const Body = Schema.fromJsonString(Schema.Struct({
 
 /** Sends one request and reads the JSON-RPC response. */
 export const ask = (url: string, call: Call) =>
-  Effect.flatMap(send(url, call), ({ text }) => Effect.orDie(Schema.decodeUnknownEffect(Body)(text)))
+  Effect.flatMap(send(url, call), ({ text }) => Effect.orDie(Schema.decodeEffect(Body)(text)))
 
 /** A task as `tasks/get` shows it. */
 export const Task = Schema.Struct({

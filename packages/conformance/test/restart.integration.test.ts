@@ -11,7 +11,7 @@ const onFile = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(yield* fs.makeTempDirectoryScoped(), "tasks.db")
-  return ServeProcess.start({ store: "sqlite", file })
+  return { start: ServeProcess.start({ store: "sqlite", file }) }
 })
 
 const confirmed = { action: "accept", content: { confirm: true } }
@@ -19,7 +19,7 @@ const confirmed = { action: "accept", content: { confirm: true } }
 describe("a task whose process goes away", () => {
   it.live("keeps its question when it is resumable, and completes once answered", () =>
     Effect.gen(function*() {
-      const start = yield* onFile
+      const { start } = yield* onFile
       const first = yield* start
       const { taskId } = yield* Caller.create(first.url, "confirm_delete", { filename: "a.txt" })
       const parked = yield* Caller.until(first.url, taskId, isAsking(1))
@@ -35,7 +35,7 @@ describe("a task whose process goes away", () => {
 
   it.live("is not asked again for what was answered before", () =>
     Effect.gen(function*() {
-      const start = yield* onFile
+      const { start } = yield* onFile
       const first = yield* start
       const { taskId } = yield* Caller.create(first.url, "confirm_delete", { filename: "a.txt" })
       yield* Caller.until(first.url, taskId, isAsking(1))
@@ -48,7 +48,7 @@ describe("a task whose process goes away", () => {
 
   it.live("fails with -32603 when it is not resumable", () =>
     Effect.gen(function*() {
-      const start = yield* onFile
+      const { start } = yield* onFile
       const first = yield* start
       const { taskId } = yield* Caller.create(first.url, "multi_input", {})
       yield* Caller.until(first.url, taskId, isAsking(2))
@@ -64,7 +64,7 @@ describe("a task whose process goes away", () => {
 
   it.live("is taken up again after an orderly end, which is never recorded as a cancellation", () =>
     Effect.gen(function*() {
-      const start = yield* onFile
+      const { start } = yield* onFile
       const first = yield* start
       const working = yield* Caller.create(first.url, "slow_compute", { seconds: 600 })
       const parked = yield* Caller.create(first.url, "confirm_delete", { filename: "a.txt" })

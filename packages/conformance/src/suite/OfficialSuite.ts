@@ -38,7 +38,7 @@ const manifestPath = fileURLToPath(import.meta.resolve("@modelcontextprotocol/co
 export const locate = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const manifest = yield* Schema.decodeUnknownEffect(Manifest)(yield* fs.readFileString(manifestPath))
+  const manifest = yield* Schema.decodeEffect(Manifest)(yield* fs.readFileString(manifestPath))
   return { version: manifest.version, program: path.join(path.dirname(manifestPath), manifest.bin.conformance) }
 })
 
@@ -69,7 +69,7 @@ export const run = Effect.fn("OfficialSuite.run")(
     const files = directories.map((directory) => path.join(out, directory, "checks.json"))
     const written = yield* Effect.filter(files, (file) => fs.exists(file))
     const checks = yield* Effect.forEach(written, (file) =>
-      Effect.flatMap(fs.readFileString(file), Schema.decodeUnknownEffect(Checks)))
+      Effect.flatMap(fs.readFileString(file), Schema.decodeEffect(Checks)))
     const run: ScenarioRun = {
       scenario: scenario.name,
       checks: checks.flat(),
