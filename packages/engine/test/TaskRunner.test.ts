@@ -23,12 +23,12 @@ describe("TaskRunner.layerFiber", () => {
       const gate = yield* Deferred.make<string>()
       const process = yield* start({ once: () => Deferred.await(gate) })
       const taskId = yield* call(process, "once")
-      assert.strictEqual((yield* get(process, taskId))["status"], "working")
+      assert.strictEqual((yield* get(process, taskId)).status, "working")
       yield* Deferred.succeed(gate, "hello")
       yield* settle
       const task = yield* get(process, taskId)
-      assert.strictEqual(task["status"], "completed")
-      assert.deepStrictEqual(task["result"], { resultType: "complete", content: [{ type: "text", text: "hello" }] })
+      assert.strictEqual(task.status, "completed")
+      assert.deepStrictEqual(task.result, { resultType: "complete", content: [{ type: "text", text: "hello" }] })
     }).pipe(store))
 
   it.effect("completes with isError when the tool fails as it declared", () =>
@@ -37,8 +37,8 @@ describe("TaskRunner.layerFiber", () => {
       const taskId = yield* call(process, "once")
       yield* settle
       const task = yield* get(process, taskId)
-      assert.strictEqual(task["status"], "completed")
-      assert.deepStrictEqual(task["result"], {
+      assert.strictEqual(task.status, "completed")
+      assert.deepStrictEqual(task.result, {
         resultType: "complete",
         content: [{ type: "text", text: "no such report" }],
         isError: true
@@ -53,9 +53,9 @@ describe("TaskRunner.layerFiber", () => {
       const taskId = yield* call(process, "once")
       yield* settle
       const task = yield* get(process, taskId)
-      assert.strictEqual(task["status"], "failed")
-      assert.deepStrictEqual(task["error"], { code: -32603, message: "Upstream timed out", data: [1] })
-      assert.strictEqual(task["statusMessage"], "Upstream timed out")
+      assert.strictEqual(task.status, "failed")
+      assert.deepStrictEqual(task.error, { code: -32603, message: "Upstream timed out", data: [1] })
+      assert.strictEqual(task.statusMessage, "Upstream timed out")
     }).pipe(store))
 
   it.effect("fails in one short sentence whatever else a handler throws", () =>
@@ -77,7 +77,7 @@ describe("TaskRunner.layerFiber", () => {
         const taskId = yield* call(process, "once")
         yield* settle
         const task = yield* get(process, taskId)
-        assert.deepStrictEqual(task["error"], { code: -32603, message: "The tool failed unexpectedly" })
+        assert.deepStrictEqual(task.error, { code: -32603, message: "The tool failed unexpectedly" })
       }
     }).pipe(store))
 
@@ -86,7 +86,7 @@ describe("TaskRunner.layerFiber", () => {
       const process = yield* start({ once: () => Effect.interrupt })
       const taskId = yield* call(process, "once")
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["status"], "failed")
+      assert.strictEqual((yield* get(process, taskId)).status, "failed")
     }).pipe(store))
 
   it.effect("asks, takes the answer, and goes on", () =>
@@ -95,14 +95,14 @@ describe("TaskRunner.layerFiber", () => {
       const taskId = yield* call(process, "once")
       yield* settle
       const parked = yield* get(process, taskId)
-      assert.strictEqual(parked["status"], "input_required")
-      assert.deepStrictEqual(Object.keys(parked["inputRequests"]), ["confirm"])
-      assert.strictEqual(parked["inputRequests"].confirm.params.requestedSchema.properties.overwrite.type, "boolean")
+      assert.strictEqual(parked.status, "input_required")
+      assert.deepStrictEqual(Object.keys(parked.inputRequests), ["confirm"])
+      assert.strictEqual(parked.inputRequests["confirm"]?.params.requestedSchema.properties["overwrite"]?.type, "boolean")
       yield* process.engine.answer(owner, taskId, accept)
       yield* settle
       const done = yield* get(process, taskId)
       assert.strictEqual(
-        done["result"].content[0].text,
+        done.result.content[0].text,
         "attempt 1: {\"action\":\"accept\",\"content\":{\"overwrite\":true}}"
       )
     }).pipe(store))
@@ -126,10 +126,10 @@ describe("TaskRunner.layerFiber", () => {
       for (const response of bad) {
         const error = yield* Effect.flip(process.engine.answer(owner, taskId, { confirm: response }))
         assert.strictEqual(error._tag, "InvalidAnswer", JSON.stringify(response))
-        assert.strictEqual((yield* get(process, taskId))["status"], "input_required")
+        assert.strictEqual((yield* get(process, taskId)).status, "input_required")
       }
       yield* process.engine.answer(owner, taskId, JSON.parse("{\"__proto__\":1,\"unknown\":{\"ignored\":true}}"))
-      assert.strictEqual((yield* get(process, taskId))["status"], "input_required")
+      assert.strictEqual((yield* get(process, taskId)).status, "input_required")
     }).pipe(store))
 
   it.effect("passes on declining and cancelling, whatever they carry", () =>
@@ -142,7 +142,7 @@ describe("TaskRunner.layerFiber", () => {
           yield* process.engine.answer(owner, taskId, { confirm: { action, ...extra } })
           yield* settle
           assert.strictEqual(
-            (yield* get(process, taskId))["result"].content[0].text,
+            (yield* get(process, taskId)).result.content[0].text,
             `attempt 1: {"action":"${action}"}`
           )
         }
@@ -155,7 +155,7 @@ describe("TaskRunner.layerFiber", () => {
         const process = yield* start({ once: asking })
         const taskId = yield* call(process, "once", "", capabilities)
         yield* settle
-        assert.strictEqual((yield* get(process, taskId))["status"], "failed")
+        assert.strictEqual((yield* get(process, taskId)).status, "failed")
       }
     }).pipe(store))
 
@@ -169,14 +169,14 @@ describe("TaskRunner.layerFiber", () => {
       })
       const taskId = yield* call(process, "once")
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["status"], "input_required")
+      assert.strictEqual((yield* get(process, taskId)).status, "input_required")
       yield* TestClock.adjust("6 seconds")
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["status"], "working")
+      assert.strictEqual((yield* get(process, taskId)).status, "working")
       yield* process.engine.answer(owner, taskId, accept)
       yield* TestClock.adjust("5 seconds")
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["result"].content[0].text, "gave up")
+      assert.strictEqual((yield* get(process, taskId)).result.content[0].text, "gave up")
     }).pipe(store))
 
   it.effect("runs two questions side by side, answered one by one", () =>
@@ -193,12 +193,12 @@ describe("TaskRunner.layerFiber", () => {
       })
       const taskId = yield* call(process, "once")
       yield* settle
-      assert.deepStrictEqual(Object.keys((yield* get(process, taskId))["inputRequests"]), ["a", "b"])
+      assert.deepStrictEqual(Object.keys((yield* get(process, taskId)).inputRequests), ["a", "b"])
       yield* process.engine.answer(owner, taskId, { a: accept.confirm })
-      assert.deepStrictEqual(Object.keys((yield* get(process, taskId))["inputRequests"]), ["b"])
+      assert.deepStrictEqual(Object.keys((yield* get(process, taskId)).inputRequests), ["b"])
       yield* process.engine.answer(owner, taskId, { a: { action: "decline" }, b: { action: "decline" } })
       yield* settle
-      assert.deepStrictEqual((yield* get(process, taskId))["result"].structuredContent, [
+      assert.deepStrictEqual((yield* get(process, taskId)).result.structuredContent, [
         { action: "accept", content: { overwrite: true } },
         { action: "decline" },
         { action: "decline" }
@@ -217,7 +217,7 @@ describe("cancel", () => {
       yield* settle
       yield* process.engine.cancel(owner, taskId)
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["status"], "cancelled")
+      assert.strictEqual((yield* get(process, taskId)).status, "cancelled")
       assert.strictEqual(yield* Ref.get(released), 1)
       yield* process.engine.cancel(owner, taskId)
     }).pipe(store))
@@ -232,11 +232,11 @@ describe("cancel", () => {
       yield* settle
       yield* process.engine.cancel(owner, taskId)
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["status"], "working")
+      assert.strictEqual((yield* get(process, taskId)).status, "working")
       yield* TestClock.adjust("3 seconds")
       yield* settle
       assert.isTrue(yield* Ref.get(ended))
-      assert.strictEqual((yield* get(process, taskId))["status"], "cancelled")
+      assert.strictEqual((yield* get(process, taskId)).status, "cancelled")
     }).pipe(store))
 
   it.effect("cancels a parked task at once and interrupts its handler", () =>
@@ -248,11 +248,11 @@ describe("cancel", () => {
       const taskId = yield* call(process, "once")
       yield* settle
       yield* process.engine.cancel(owner, taskId)
-      assert.strictEqual((yield* get(process, taskId))["status"], "cancelled")
+      assert.strictEqual((yield* get(process, taskId)).status, "cancelled")
       yield* settle
       assert.isTrue(yield* Ref.get(interrupted))
       yield* process.engine.answer(owner, taskId, accept)
-      assert.strictEqual((yield* get(process, taskId))["status"], "cancelled")
+      assert.strictEqual((yield* get(process, taskId)).status, "cancelled")
     }).pipe(store))
 })
 
@@ -265,12 +265,12 @@ describe("time", () => {
       })
       const taskId = yield* call(process, "once")
       yield* TestClock.adjust("59 seconds")
-      assert.strictEqual((yield* get(process, taskId))["status"], "working")
+      assert.strictEqual((yield* get(process, taskId)).status, "working")
       yield* TestClock.adjust("3 seconds")
       yield* settle
       const task = yield* get(process, taskId)
-      assert.strictEqual(task["status"], "failed")
-      assert.strictEqual(task["error"].message, "The task has expired before it ended")
+      assert.strictEqual(task.status, "failed")
+      assert.strictEqual(task.error.message, "The task has expired before it ended")
       assert.isTrue(yield* Ref.get(interrupted))
       yield* TestClock.adjust("12 seconds")
       assert.strictEqual((yield* Effect.flip(process.engine.view(owner, taskId)))._tag, "TaskNotFound")
@@ -292,7 +292,7 @@ describe("time", () => {
       const taskId = yield* call(process, "once")
       yield* TestClock.adjust("160 seconds")
       yield* settle
-      assert.strictEqual((yield* get(process, taskId))["status"], "completed")
+      assert.strictEqual((yield* get(process, taskId)).status, "completed")
     }).pipe(store))
 })
 
@@ -319,7 +319,7 @@ describe("restart", () => {
         assert.deepStrictEqual(yield* get(second, taskId), before)
         yield* second.engine.answer(owner, taskId, accept)
         yield* settle
-        assert.match((yield* get(second, taskId))["result"].content[0].text, /^1 attempt 2: .*"overwrite":true/)
+        assert.match((yield* get(second, taskId)).result.content[0].text, /^1 attempt 2: .*"overwrite":true/)
         assert.strictEqual(yield* Ref.get(steps), 1)
       }).pipe(store))
 
@@ -334,8 +334,8 @@ describe("restart", () => {
         const second = yield* start({ once })
         yield* settle
         const task = yield* get(second, taskId)
-        assert.strictEqual(task["status"], "failed")
-        assert.strictEqual(task["error"].code, -32603)
+        assert.strictEqual(task.status, "failed")
+        assert.strictEqual(task.error.code, -32603)
         assert.strictEqual(yield* Ref.get(runs), 1)
       }).pipe(store))
   }
@@ -349,7 +349,7 @@ describe("restart", () => {
       yield* first.kill
       const second = yield* start({ resumable: asking })
       yield* settle
-      assert.strictEqual((yield* get(second, taskId))["status"], "completed")
+      assert.strictEqual((yield* get(second, taskId)).status, "completed")
     }).pipe(store))
 
   it.effect("a stop is never a cancel, and stops in good order cost no attempt", () =>
@@ -361,7 +361,7 @@ describe("restart", () => {
         yield* process.stop
         process = yield* start({ resumable: asking })
         yield* settle
-        assert.strictEqual((yield* get(process, taskId))["status"], "input_required")
+        assert.strictEqual((yield* get(process, taskId)).status, "input_required")
       }
     }).pipe(store))
 
@@ -373,11 +373,11 @@ describe("restart", () => {
         yield* settle
         yield* process.kill
         process = yield* start({ resumable: () => Effect.never })
-        assert.strictEqual((yield* get(process, taskId))["status"], "working")
+        assert.strictEqual((yield* get(process, taskId)).status, "working")
       }
       yield* process.kill
       process = yield* start({ resumable: () => Effect.never })
-      assert.strictEqual((yield* get(process, taskId))["status"], "failed")
+      assert.strictEqual((yield* get(process, taskId)).status, "failed")
     }).pipe(store))
 
   it.effect("a task cancelled while its process was dying is cancelled, not run", () =>
@@ -391,7 +391,7 @@ describe("restart", () => {
       yield* first.kill
       const second = yield* start({ resumable })
       yield* settle
-      assert.strictEqual((yield* get(second, taskId))["status"], "cancelled")
+      assert.strictEqual((yield* get(second, taskId)).status, "cancelled")
       assert.strictEqual(yield* Ref.get(runs), 1)
     }).pipe(store))
 })

@@ -112,11 +112,27 @@ export const call = Effect.fnUntraced(function*(
   return stored.task.taskId
 })
 
+/** What a poll shows, as far as tests look at it. */
+interface Polled {
+  readonly status: string
+  readonly statusMessage: string
+  readonly inputRequests: Record<string, {
+    readonly params: { readonly requestedSchema: { readonly properties: Record<string, { readonly type: string }> } }
+  }>
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown }
+  readonly result: {
+    readonly resultType?: string
+    readonly content: readonly [{ readonly type?: string; readonly text: string }]
+    readonly structuredContent?: unknown
+    readonly isError?: boolean
+  }
+}
+
 /** The task as its owner polls it: the object of `tasks/get` without its `resultType`. */
 export const get = Effect.fnUntraced(function*(process: Process, taskId: string) {
   const view = yield* process.engine.view(owner, taskId)
-  const head = JSON.parse(view.head) as Record<string, any>
-  return view.result === null ? head : { ...head, result: JSON.parse(view.result) }
+  const head = JSON.parse(view.head) as Polled
+  return view.result === null ? head : { ...head, result: JSON.parse(view.result) as Polled["result"] }
 })
 
 /** Lets every fiber that can go on do so. */

@@ -3,4 +3,5 @@
  *
  * @since 0.1.0
  */
-export {}
+export * as Dispatcher from "./Dispatcher.ts"
+export * as HttpTransport from "./HttpTransport.ts"

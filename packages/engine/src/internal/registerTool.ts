@@ -92,7 +92,7 @@ const define = (tool: Tool.Any): Schema.JsonObject => {
     name: tool.name,
     ...(Option.isSome(title) ? { title: title.value } : {}),
     ...(description === undefined ? {} : { description }),
-    inputSchema: json(Tool.getJsonSchema(tool)),
+    inputSchema: inputSchema(tool),
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations: {
       readOnlyHint: Context.get(tool.annotations, Tool.Readonly),
@@ -102,6 +102,13 @@ const define = (tool: Tool.Any): Schema.JsonObject => {
     },
     ...(Option.isSome(meta) ? { _meta: json(meta.value) } : {})
   }
+}
+
+/** `Struct({})` is, to JSON Schema, any value at all; as parameters it means none. */
+const inputSchema = (tool: Tool.Any): Schema.JsonObject => {
+  const { ast } = tool.parametersSchema as Schema.Constraint
+  const isEmpty = ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
+  return isEmpty ? { type: "object", properties: {} } : json(Tool.getJsonSchema(tool))
 }
 
 /** Text, nothing, anything, or a complete result promise no structured content. */

@@ -66,7 +66,11 @@ export const forTool = (tool: Tool.Any, bounds: jsonText.Bounds) => {
     )
 }
 
-const encoder = (schema: Schema.Constraint): Encode => Schema.encodeUnknownEffect(Schema.toCodecJson(schema)) as Encode
+/** A schema that allows anything says nothing of JSON: there, `JSON.stringify` decides. */
+const encoder = (schema: Schema.Constraint): Encode =>
+  schema.ast._tag === "Unknown" || schema.ast._tag === "Any"
+    ? Effect.succeed
+    : Schema.encodeUnknownEffect(Schema.toCodecJson(schema)) as Encode
 
 const unexpected = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<ToolOutcome> =>
   Effect.as(

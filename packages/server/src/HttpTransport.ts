@@ -1,0 +1,77 @@
+/**
+ * Streamable HTTP: one endpoint that takes each message as a POST and answers it with one JSON document.
+ *
+ * Before a message is read, the request must come from where it may come from (`Host`, `Origin`), be a POST of JSON,
+ * and be small enough. A plain tool call is interrupted when its client goes away; the handler of a task is not, since
+ * it belongs to nobody's request.
+ *
+ * @since 0.1.0
+ */
+import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import { Dispatcher, type Reply } from "./Dispatcher.ts"
+import * as httpBody from "./internal/httpBody.ts"
+import * as httpGuard from "./internal/httpGuard.ts"
+
+/**
+ * How the endpoint is served. Every field has a default.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HttpOptions {
+  /** Path of the endpoint; `/mcp`. */
+  readonly path?: HttpRouter.PathInput | undefined
+  /** Names, without port, that requests may be addressed to besides `localhost`, `127.0.0.1` and `[::1]`. */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
+  /** Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. */
+  readonly allowedOrigins?: ReadonlyArray<string> | undefined
+  /** The largest body that is read, in bytes; 4 MiB. */
+  readonly maxBodyBytes?: number | undefined
+  /** How long a client may take to send its request; 30 seconds. */
+  readonly bodyTimeout?: Duration.Input | undefined
+}
+
+/**
+ * Serves the dispatcher on a router.
+ *
+ * **When to use**
+ *
+ * With `HttpRouter.serve`, beside whatever else the router serves. Bind the server to a loopback address unless
+ * callers are authenticated (Streamable HTTP, "Security & Endpoint").
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (
+  options: HttpOptions = {}
+): Layer.Layer<never, never, Dispatcher | CurrentOwner | HttpRouter.HttpRouter> =>
+  HttpRouter.use((router) =>
+    Effect.gen(function*() {
+      const dispatcher = yield* Dispatcher
+      const services = yield* Effect.context<CurrentOwner>()
+      const guard = httpGuard.make(options)
+      const read = httpBody.make({
+        maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+        timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
+      })
+      const serve = (request: HttpServerRequest.HttpServerRequest) =>
+        guard(request) ??
+          read(request).pipe(
+            Effect.flatMap((body) => Effect.map(dispatcher.handle({ headers: request.headers, body }), respond)),
+            Effect.catch(Effect.succeed),
+            Effect.provideContext(services)
+          )
+      yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
+    })
+  )
+
+const respond = ({ body, httpStatus }: Reply): HttpServerResponse.HttpServerResponse =>
+  body === undefined
+    ? HttpServerResponse.empty({ status: httpStatus })
+    : HttpServerResponse.text(body, { status: httpStatus, contentType: "application/json" })

@@ -1,0 +1,94 @@
+/**
+ * `tools/call`: a task, or the tool run within the request, by the tool's policy and what this request declares.
+ *
+ * @since 0.1.0
+ */
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
+import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
+import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
+import * as WireError from "@effect-mcp-tasks/core/WireError"
+import { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
+import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
+import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Services } from "./methods.ts"
+import { type Failure, refuse } from "./refusals.ts"
+
+/**
+ * Serves `tools/call`.
+ *
+ * **Details**
+ *
+ * An unknown tool and malformed params are JSON-RPC errors. Arguments that do not fit are a result with `isError`, so
+ * that the model can mend them (MCP, "Tools": error handling); no task exists then.
+ *
+ * @since 0.1.0
+ */
+export const call = Effect.fnUntraced(function*(
+  services: Services,
+  request: McpRequest.AdmittedRequest
+): Effect.fn.Return<string, Failure, CurrentOwner> {
+  const { arguments: given = {}, name } = request.params
+  const tool = typeof name === "string" ? services.tools.get(name) : Option.none()
+  if (Option.isNone(tool)) return yield* refuse(WireError.invalidParams("params.name is not the name of a tool"))
+  if (!JsonRpc.isJsonObject(given)) return yield* refuse(WireError.invalidParams("params.arguments must be an object"))
+  const { settings } = tool.value
+  if (Option.isSome(settings) && settings.value.undeclared === "reject" && !request.declaresTasks) {
+    return yield* refuse(WireError.tasksRequired)
+  }
+  const decoded = yield* tool.value.call(given)
+  if (Result.isFailure(decoded)) return mistaken(decoded.failure)
+  return Option.isSome(settings) && request.declaresTasks && decoded.success.mode === "task"
+    ? yield* asTask(services, settings.value, { request, tool: tool.value, call: decoded.success, given })
+    : yield* Effect.flatMap(decoded.success.run, finished)
+})
+
+interface Accepted {
+  readonly request: McpRequest.AdmittedRequest
+  readonly tool: RegisteredTool
+  readonly call: ToolCall
+  readonly given: Schema.JsonObject
+}
+
+const asTask = Effect.fnUntraced(function*(
+  { engine, runner }: Services,
+  { inlineWithin }: TaskSettings,
+  { call, given, request, tool }: Accepted
+): Effect.fn.Return<string, Failure, CurrentOwner> {
+  const stored = yield* runner.submit({
+    owner: yield* CurrentOwner,
+    tool,
+    call,
+    arguments: given,
+    capabilities: request.meta.clientCapabilities,
+    traceparent: request.meta.traceparent
+  })
+  if (Option.isNone(inlineWithin)) return TaskWire.createTaskResult(stored)
+  const ended = yield* engine.awaitEnd(stored.task.taskId, inlineWithin.value)
+  const outcome = Option.flatMap(ended, ({ task }) => outcomeOf(task))
+  if (Option.isNone(ended) || Option.isNone(outcome)) return TaskWire.createTaskResult(stored)
+  yield* engine.forget(ended.value)
+  return yield* finished(outcome.value)
+})
+
+/** A call cannot be answered as cancelled: whoever cancelled it asks for the task. */
+const outcomeOf = (task: Task.TerminalTask): Option.Option<ToolOutcome> => {
+  switch (task.status) {
+    case "completed":
+      return Option.some({ _tag: "Result", result: task.result, isError: task.isError })
+    case "failed":
+      return Option.some({ _tag: "Error", error: task.error })
+    case "cancelled":
+      return Option.none()
+  }
+}
+
+const finished = (outcome: ToolOutcome): Effect.Effect<string, Failure> =>
+  outcome._tag === "Result" ? Effect.succeed(outcome.result) : refuse(outcome.error)
+
+const mistaken = (message: string): string =>
+  JSON.stringify({ resultType: "complete", ...TaskTool.error(message) })

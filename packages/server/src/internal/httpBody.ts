@@ -1,0 +1,62 @@
+/**
+ * Reading the body of a request: bounded in size and in time, and nothing but UTF-8.
+ *
+ * @since 0.1.0
+ */
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
+import * as WireError from "@effect-mcp-tasks/core/WireError"
+import * as ByteSize from "effect/ByteSize"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import { refusal } from "./httpGuard.ts"
+
+/**
+ * How large and how slow a body may be.
+ *
+ * @since 0.1.0
+ */
+export interface BodyLimits {
+  readonly maxBytes: number
+  readonly timeout: Duration.Duration
+}
+
+/**
+ * Makes the reader: the text of a body, or the response that refuses it.
+ *
+ * @since 0.1.0
+ */
+export const make = ({ maxBytes, timeout }: BodyLimits) => {
+  const tooLarge = refusal(413, `Content too large: at most ${maxBytes} bytes are read`)
+  const tooSlow = refusal(408, "Request timeout: the body did not arrive in time")
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+  const decode = (bytes: ArrayBuffer) =>
+    Effect.fromResult(Result.try({ try: () => decoder.decode(bytes), catch: () => notUtf8 }))
+
+  return (
+    request: HttpServerRequest.HttpServerRequest
+  ): Effect.Effect<string, HttpServerResponse.HttpServerResponse> =>
+    Number(request.headers["content-length"] ?? 0) > maxBytes
+      ? Effect.fail(tooLarge)
+      : request.arrayBuffer.pipe(
+        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+        Effect.mapError((error) => isTooLarge(error) ? tooLarge : broken),
+        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(tooSlow) }),
+        Effect.flatMap(decode)
+      )
+}
+
+const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
+  reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+
+const broken = refusal(400, "Bad request: the body could not be read")
+
+const notUtf8 = HttpServerResponse.text(JsonRpc.error(null, WireError.parseError("Parse error: not UTF-8")), {
+  status: 400,
+  contentType: "application/json"
+})

@@ -1,0 +1,117 @@
+/**
+ * The methods of the protocol: a request's params in, the JSON text of its result out.
+ *
+ * @since 0.1.0
+ */
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
+import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
+import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
+import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
+import * as WireError from "@effect-mcp-tasks/core/WireError"
+import { TaskNotFound } from "@effect-mcp-tasks/engine/TaskEngine"
+import type { TaskEngine } from "@effect-mcp-tasks/engine/TaskEngine"
+import { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
+import type { TaskRunner } from "@effect-mcp-tasks/engine/TaskRunner"
+import type { TaskTools } from "@effect-mcp-tasks/engine/TaskTools"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import type { ServerInfo } from "../Dispatcher.ts"
+import * as callTool from "./callTool.ts"
+import { type Failure, refuse } from "./refusals.ts"
+
+/**
+ * What the methods stand on.
+ *
+ * @since 0.1.0
+ */
+export interface Services {
+  readonly tools: TaskTools["Service"]
+  readonly engine: TaskEngine["Service"]
+  readonly runner: TaskRunner["Service"]
+}
+
+/**
+ * Serves an admitted request.
+ *
+ * @since 0.1.0
+ */
+export type Methods = (request: McpRequest.AdmittedRequest) => Effect.Effect<string, Failure, CurrentOwner>
+
+/**
+ * The methods that exist, as admission sees them.
+ *
+ * @since 0.1.0
+ */
+export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, McpRequest.Method>([
+  ["server/discover", { requiresTasks: false }],
+  ["tools/list", { requiresTasks: false }],
+  ["tools/call", { requiresTasks: false, nameParam: "name" }],
+  ["tasks/get", { requiresTasks: true, nameParam: "taskId" }],
+  ["tasks/update", { requiresTasks: true, nameParam: "taskId" }],
+  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }]
+])
+
+/**
+ * Makes the methods of a server.
+ *
+ * @since 0.1.0
+ */
+export const make = (info: ServerInfo, services: Services): Methods => {
+  const { engine } = services
+  const discovered = Effect.succeed(discover(info, services.tools))
+  const listed = Effect.succeed(list(services.tools))
+  return (request) => {
+    const { method, params } = request
+    switch (method) {
+      case "tasks/get":
+        return withTask(params, (owner, taskId) =>
+          Effect.map(engine.view(owner, taskId), ({ head, result }) =>
+            TaskWire.getTaskResult(head, result ?? undefined)))
+      case "tasks/update":
+        return withTask(params, (owner, taskId) => {
+          const { inputResponses } = params
+          return JsonRpc.isJsonObject(inputResponses)
+            ? Effect.as(engine.answer(owner, taskId, inputResponses), TaskWire.acknowledgement)
+            : refuse(WireError.invalidParams("params.inputResponses must be an object"))
+        })
+      case "tasks/cancel":
+        return withTask(params, (owner, taskId) => Effect.as(engine.cancel(owner, taskId), TaskWire.acknowledgement))
+      case "tools/call":
+        return callTool.call(services, request)
+      case "tools/list":
+        return params["cursor"] === undefined ? listed : refuse(WireError.invalidParams("params.cursor is not known"))
+      case "server/discover":
+        return discovered
+      default:
+        return refuse(WireError.methodNotFound("Method not found"))
+    }
+  }
+}
+
+const withTask = <A>(
+  { taskId }: Schema.JsonObject,
+  use: (owner: CurrentOwner["Service"], taskId: string) => Effect.Effect<A, Failure>
+): Effect.Effect<A, Failure, CurrentOwner> =>
+  typeof taskId === "string"
+    ? Effect.flatMap(CurrentOwner, (owner) => use(owner, taskId))
+    : Effect.fail(new TaskNotFound())
+
+/** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
+const caching = { ttlMs: 60_000, cacheScope: "private" }
+
+const discover = (info: ServerInfo, tools: Services["tools"]): string => {
+  const { instructions, ...serverInfo } = info
+  const hasTasks = tools.all.some(({ settings }) => Option.isSome(settings))
+  return JSON.stringify({
+    resultType: "complete",
+    supportedVersions: [McpProtocol.ProtocolVersion],
+    capabilities: { tools: {}, ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {}) },
+    ...(instructions === undefined ? {} : { instructions }),
+    ...caching,
+    _meta: { [McpProtocol.MetaKey.serverInfo]: serverInfo }
+  })
+}
+
+const list = (tools: Services["tools"]): string =>
+  JSON.stringify({ resultType: "complete", tools: tools.all.map(({ definition }) => definition), ...caching })

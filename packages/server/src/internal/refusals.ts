@@ -1,0 +1,79 @@
+/**
+ * What goes wrong behind the protocol, as the one JSON-RPC error that says it to a caller.
+ *
+ * @since 0.1.0
+ */
+import * as WireError from "@effect-mcp-tasks/core/WireError"
+import type * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
+import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+
+/**
+ * Everything that serving a request may fail with.
+ *
+ * @since 0.1.0
+ */
+export type Failure =
+  | Refused
+  | TaskEngine.TaskNotFound
+  | TaskEngine.InvalidAnswer
+  | TaskStore.TaskStoreError
+  | TaskStore.TaskAlreadyExists
+  | TaskStore.TooManyTasks
+
+/**
+ * A refusal that is already in the protocol's words.
+ *
+ * @since 0.1.0
+ */
+export interface Refused {
+  readonly _tag: "Refused"
+  readonly error: WireError.WireError
+}
+
+/**
+ * Refuses a request in the protocol's words.
+ *
+ * @since 0.1.0
+ */
+export const refuse = (error: WireError.WireError): Effect.Effect<never, Refused> =>
+  Effect.fail({ _tag: "Refused", error })
+
+/**
+ * The JSON-RPC error for a failure. What is the server's own fault is logged with its cause and told without it.
+ *
+ * @since 0.1.0
+ */
+export const toWireError = (failure: Failure): Effect.Effect<WireError.WireError> => {
+  switch (failure._tag) {
+    case "Refused":
+      return Effect.succeed(failure.error)
+    case "TaskNotFound":
+      return Effect.succeed(taskNotFound)
+    case "InvalidAnswer":
+      return Effect.succeed(WireError.invalidParams(`The answer to ${failure.key} does not fit: ${failure.message}`))
+    case "TooManyTasks":
+      return Effect.succeed(
+        WireError.internalError(`Too many unfinished tasks: ${failure.limit} are allowed. Finish or cancel some first`)
+      )
+    case "TaskStoreError":
+    case "TaskAlreadyExists":
+      return Effect.as(Effect.logError("A request could not be served", failure), storeFailed)
+  }
+}
+
+/**
+ * The JSON-RPC error for a defect.
+ *
+ * @since 0.1.0
+ */
+export const defect = (cause: Cause.Cause<never>): Effect.Effect<WireError.WireError> =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.interrupt
+    : Effect.as(Effect.logError("A request broke", cause), WireError.internalError("Internal error"))
+
+/** The same words for what does not exist, what is forgotten and what belongs to somebody else. */
+const taskNotFound = WireError.invalidParams("Failed to retrieve task: Task not found")
+
+const storeFailed = WireError.internalError("The server cannot reach its tasks at the moment")
