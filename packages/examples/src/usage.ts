@@ -8,26 +8,26 @@
  */
 import { MetaKey, ProtocolVersion, TasksExtension } from "@effect-mcp-tasks/core/McpProtocol"
 
-const meta = JSON.stringify({
-  [MetaKey.protocolVersion]: ProtocolVersion,
-  [MetaKey.clientCapabilities]: { elicitation: { form: {} }, extensions: { [TasksExtension]: {} } }
-})
+const capabilities = JSON.stringify({ elicitation: { form: {} }, extensions: { [TasksExtension]: {} } })
 
-/** A request as a shell command. `name` and `params` are inside single quotes, so `'"$x"'` leaves them for `$x`. */
+const meta = `"_meta":{"${MetaKey.protocolVersion}":"${ProtocolVersion}",
+    "${MetaKey.clientCapabilities}":${capabilities}}`
+
+/** A request as a shell command. `params` is inside single quotes, so `'"$x"'` leaves them for the value of `x`. */
 const curl = (url: string, method: string, name: string, params: string): string => `curl -sS ${url} \\
   -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\
-  -H 'MCP-Protocol-Version: ${ProtocolVersion}' -H 'Mcp-Method: ${method}' -H 'Mcp-Name: ${name}' \\
+  -H 'MCP-Protocol-Version: ${ProtocolVersion}' -H 'Mcp-Method: ${method}' -H "Mcp-Name: ${name}" \\
   -d '{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params},
-    "_meta":${meta}}}'`
+    ${meta}}}'`
 
-const taskId = "'\"$task\"'"
+const taskId = `"taskId":"'"$task"'"`
 
 const create = (url: string, tool: string, args: object): string =>
   `created=$(${curl(url, "tools/call", tool, `"name":"${tool}","arguments":${JSON.stringify(args)}`)}); echo "$created"
 task=\${created#*'"taskId":"'}; task=\${task%%'"'*}`
 
 const poll = (url: string): string => `while true; do
-polled=$(${curl(url, "tasks/get", taskId, `"taskId":"${taskId}"`)}); echo "$polled"
+polled=$(${curl(url, "tasks/get", "$task", taskId)}); echo "$polled"
 case $polled in *'"status":"working"'*) sleep 0.5 ;; *) break ;; esac
 done`
 
@@ -35,8 +35,8 @@ const answer = (url: string, key: string, content: object): string =>
   `${curl(
     url,
     "tasks/update",
-    taskId,
-    `"taskId":"${taskId}","inputResponses":{"${key}":${JSON.stringify({ action: "accept", content })}}`
+    "$task",
+    `${taskId},"inputResponses":{"${key}":${JSON.stringify({ action: "accept", content })}}`
   )}; echo`
 
 /**
