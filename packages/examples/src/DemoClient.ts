@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import { MetaKey, ProtocolVersion, TasksExtension } from "@effect-mcp-tasks/core/McpProtocol"
+import { TaskError } from "@effect-mcp-tasks/core/Task"
 import { Effect, Schema } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 
@@ -15,8 +16,8 @@ import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
  * @since 0.1.0
  */
 export const Answer = Schema.Union([
-  Schema.Struct({ result: Schema.JsonObject }),
-  Schema.Struct({ error: Schema.Struct({ code: Schema.Int, message: Schema.String }) })
+  Schema.Struct({ result: Schema.JsonObject, error: Schema.optionalKey(Schema.Never) }),
+  Schema.Struct({ error: TaskError, result: Schema.optionalKey(Schema.Never) })
 ])
 
 /**
@@ -27,11 +28,11 @@ export const Answer = Schema.Union([
 export type Answer = typeof Answer.Type
 
 /**
- * Whether the client declares the tasks extension, and that it can be asked.
+ * The capabilities of a client that takes tasks and can be asked with a form.
  *
  * @since 0.1.0
  */
-export type Declares = "tasks" | "nothing"
+export const everything: Schema.JsonObject = { elicitation: { form: {} }, extensions: { [TasksExtension]: {} } }
 
 /**
  * Sends requests to one server.
@@ -40,11 +41,11 @@ export type Declares = "tasks" | "nothing"
  */
 export class DemoClient {
   private readonly url: string
-  private readonly declares: Declares
+  private readonly capabilities: Schema.JsonObject
 
-  constructor(url: string, declares: Declares = "tasks") {
+  constructor(url: string, capabilities = everything) {
     this.url = url
-    this.declares = declares
+    this.capabilities = capabilities
   }
 
   readonly callTool = (name: string, args: Schema.JsonObject) =>
@@ -58,10 +59,9 @@ export class DemoClient {
   readonly cancelTask = (taskId: string) => this.send("tasks/cancel", taskId, { taskId })
 
   private readonly send = (method: string, name: string, params: Schema.JsonObject) => {
-    const capabilities = { elicitation: { form: {} }, extensions: { [TasksExtension]: {} } }
     const _meta = {
       [MetaKey.protocolVersion]: ProtocolVersion,
-      [MetaKey.clientCapabilities]: this.declares === "tasks" ? capabilities : {}
+      [MetaKey.clientCapabilities]: this.capabilities
     }
     return HttpClientRequest.post(this.url).pipe(
       HttpClientRequest.setHeaders({

@@ -38,16 +38,19 @@ export class Reports extends Context.Service<Reports, {
  * @since 0.1.0
  */
 export const layer: Layer.Layer<Reports> = Layer.succeed(Reports, {
-  query: (rows) => Effect.logInfo("Querying", { rows }).pipe(Effect.andThen(Effect.sleep("1 second")), Effect.as(rows)),
-  write: (file, rows) =>
-    Effect.logInfo("Writing", { file, rows }).pipe(Effect.andThen(Effect.sleep("1 second")), Effect.as(rows)),
-  summarize: (reportId, { simulateFail }) =>
-    Effect.logInfo("Summarizing", { reportId }).pipe(
-      Effect.andThen(Effect.sleep("1500 millis")),
-      Effect.andThen(
-        simulateFail
-          ? Effect.fail(new SummarizerTimeout())
-          : Effect.succeed(`Report ${reportId} has something to say.`)
-      )
-    )
+  query: Effect.fnUntraced(function*(rows) {
+    yield* Effect.logInfo(`Querying ${rows} rows`)
+    yield* Effect.sleep("1 second")
+    return rows
+  }),
+  write: Effect.fnUntraced(function*(file, rows) {
+    yield* Effect.logInfo(`Writing ${rows} rows to ${file}`)
+    yield* Effect.sleep("1 second")
+    return rows
+  }),
+  summarize: Effect.fnUntraced(function*(reportId, { simulateFail }) {
+    yield* Effect.logInfo(`Summarizing report ${reportId}`)
+    yield* Effect.sleep("1500 millis")
+    return simulateFail ? yield* new SummarizerTimeout() : `Report ${reportId} has something to say.`
+  })
 })

@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import { Deferred, Effect, Ref, Schema, Stream } from "effect"
+import { Deferred, Effect, type PlatformError, Ref, Schema, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 
@@ -20,6 +20,20 @@ export class ServerNotUp extends Schema.TaggedError<ServerNotUp>()("ServerNotUp"
   override get message(): string {
     return `The server did not come up within 20 seconds:\n${this.output}`
   }
+}
+
+/**
+ * A server that answers.
+ *
+ * @since 0.1.0
+ */
+export interface Server {
+  /** Where it answers. */
+  readonly url: string
+  /** What it has printed, its log included. */
+  readonly lines: Effect.Effect<ReadonlyArray<string>>
+  /** Ends it as a crash does: it can do nothing about it. */
+  readonly kill: Effect.Effect<void, PlatformError.PlatformError>
 }
 
 /**
@@ -49,14 +63,11 @@ export const start = Effect.fn("ServerProcess.start")(function*(file: string) {
     Effect.forkScoped
   )
   return {
-    /** Where it answers. */
     url: yield* Deferred.await(url).pipe(Effect.timeoutOrElse({
       duration: "20 seconds",
       orElse: () => Effect.flatMap(Ref.get(lines), (all) => new ServerNotUp({ output: all.join("\n") }))
     })),
-    /** What it has printed, its log included. */
     lines: Ref.get(lines),
-    /** Ends it as a crash does: it can do nothing about it. */
     kill: child.kill({ killSignal: "SIGKILL" })
-  }
+  } satisfies Server as Server
 })
