@@ -3,11 +3,9 @@ import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Ref, type Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as Reports from "../src/Reports.ts"
 import * as Tools from "../src/tools.ts"
+import { temporaryDirectory } from "./temporaryDirectory.ts"
 import * as TestServer from "./TestServer.ts"
 
 const { create, error, http, result, settled } = TestServer
@@ -15,14 +13,6 @@ const { create, error, http, result, settled } = TestServer
 const tasks = { extensions: { "io.modelcontextprotocol/tasks": {} } }
 
 const accept = (content: Schema.JsonObject) => ({ action: "accept", content })
-
-const temporaryFile = Effect.map(
-  Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-tasks-examples-"))),
-    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-  ),
-  (path) => join(path, "tasks.sqlite")
-)
 
 /** The pretended reports, and a list of what was asked of them. */
 const countingReports = Effect.gen(function*() {
@@ -195,7 +185,7 @@ suite("SQLite", TaskStore.layerSql.pipe(Layer.provide(SqliteClient.layer({ filen
 describe("after a restart on SQLite", () => {
   it.effect("a question stays, and what was done is not done again", () =>
     Effect.gen(function*() {
-      const filename = yield* temporaryFile
+      const filename = `${yield* temporaryDirectory}/tasks.sqlite`
       const store = TaskStore.layerSql.pipe(Layer.provide(SqliteClient.layer({ filename })))
       const { done, layer } = yield* countingReports
       const first = yield* TestServer.start(layer, store)
