@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { join } from "node:path"
 
 /**
  * Is one measured server: a program beside this file, and the arguments it is started with.
@@ -25,5 +26,16 @@ export const rival = "official"
 /** Is every server that can be measured, by the name that `--servers` takes. */
 export const servers: ReadonlyArray<ServerEntry> = [
   { name: floor, program: "./servers/echo.ts", args: () => [] },
-  { name: rival, program: "./servers/official.ts", args: () => [] }
+  { name: rival, program: "./servers/official.ts", args: () => [] },
+  { name: "ours-memory", program: "./servers/ours.ts", args: () => ["--store", "memory"] },
+  {
+    name: "ours-sqlite",
+    program: "./servers/ours.ts",
+    args: (directory) => ["--store", "sqlite", "--file", join(directory, "tasks.sqlite")]
+  },
+  {
+    name: "ours-sqlite-full",
+    program: "./servers/ours.ts",
+    args: (directory) => ["--store", "sqlite", "--synchronous", "FULL", "--file", join(directory, "tasks.sqlite")]
+  }
 ]

@@ -23,10 +23,11 @@
  *
  * @since 0.1.0
  */
-import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
+import { jsonEqual } from "./internal/jsonEqual.ts"
 import type {
   CompletedTask,
+  InputRequest,
   InputRequiredTask,
   LiveTask,
   Question,
@@ -146,7 +147,9 @@ const decideWorker = (task: LiveTask, command: WorkerCommand): Decision => {
   const at = dated(task, command.at)
   switch (command._tag) {
     case "Report":
-      return command.message === task.statusMessage ? nothing : happened({ _tag: "Reported", at, message: command.message })
+      return command.message === task.statusMessage
+        ? nothing
+        : happened({ _tag: "Reported", at, message: command.message })
     case "Ask":
       return ask(task, command)
     case "Withdraw":
@@ -185,7 +188,7 @@ const start = (task: LiveTask, command: Named<"Start">): Decision => {
 const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   const { key, request } = command
   const known = findQuestion(task, key)
-  if (known !== undefined && !Equal.equals(known.request, request)) return refuse(task, command, "KeyReused")
+  if (known !== undefined && !sameRequest(known.request, request)) return refuse(task, command, "KeyReused")
   if (known?.state === "answered" || known?.state === "outstanding") return nothing
   if (known === undefined && task.questions.length >= task.policy.maxQuestions) {
     return refuse(task, command, "TooManyQuestions")
@@ -194,6 +197,9 @@ const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   // A task that would wait for input can be cancelled at once, and its client has already asked for that.
   return happened(isCancelRequested(task) ? cancelled(task, at) : { _tag: "InputRequested", at, key, request })
 }
+
+const sameRequest = (self: InputRequest, that: InputRequest): boolean =>
+  self.method === that.method && jsonEqual(self.params, that.params)
 
 const answer = (task: LiveTask, command: Named<"Answer">): Decision => {
   const taken = new Set<string>()
@@ -209,14 +215,14 @@ const answer = (task: LiveTask, command: Named<"Answer">): Decision => {
 const recordStep = (task: LiveTask, command: Named<"RecordStep">): Decision => {
   const { name, value } = command
   const known = findStep(task, name)
-  if (known !== undefined) return Equal.equals(known.value, value) ? nothing : refuse(task, command, "StepReused")
+  if (known !== undefined) return jsonEqual(known.value, value) ? nothing : refuse(task, command, "StepReused")
   if (task.steps.length >= task.policy.maxSteps) return refuse(task, command, "TooManySteps")
   return happened({ _tag: "StepRecorded", at: dated(task, command.at), name, value })
 }
 
 const extend = (task: LiveTask, command: Named<"Extend">): Decision => {
   const at = dated(task, command.at)
-  const ttlMs = at - task.createdAt + command.ttlMs
+  const ttlMs = life(task, at, command.ttlMs)
   return task.ttlMs === null || ttlMs <= task.ttlMs ? nothing : happened({ _tag: "Extended", at, ttlMs })
 }
 
@@ -239,7 +245,11 @@ const dated = (task: Task, at: number): number => Math.max(at, task.lastUpdatedA
 
 /** Invariant 8: whoever ends a task leaves its outcome readable for as long as the policy promises. */
 const resultTtl = (task: Task, at: number): number | null =>
-  task.ttlMs === null ? null : Math.max(task.ttlMs, at - task.createdAt + task.policy.resultTtlMs)
+  task.ttlMs === null ? null : Math.max(task.ttlMs, life(task, at, task.policy.resultTtlMs))
+
+/** The life time of a task that is to live for `ms` more from `at`; a wish beyond all integers is for the longest. */
+const life = (task: Task, at: number, ms: number): number =>
+  Math.min(at - task.createdAt + ms, Number.MAX_SAFE_INTEGER)
 
 const cancelled = (task: Task, at: number): TaskEvent => ({ _tag: "Cancelled", at, ttlMs: resultTtl(task, at) })
 
@@ -283,16 +293,16 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
     case "Extended":
       return { ...task, lastUpdatedAt: moved(task, event.at), ttlMs: event.ttlMs }
     case "InputRequested":
-      return asking(task, event.at, put(task.questions, { key: event.key, request: event.request, state: "outstanding" }))
+      return asking(
+        task,
+        event.at,
+        put(task.questions, { key: event.key, request: event.request, state: "outstanding" })
+      )
     case "InputWithdrawn":
       return asking(
         task,
         event.at,
-        task.questions.map((question) =>
-          question.key === event.key && question.state === "outstanding"
-            ? { key: question.key, request: question.request, state: "withdrawn" }
-            : question
-        )
+        task.questions.map((question) => question.key === event.key ? withdrawn(question) : question)
       )
     case "InputAnswered":
       return asking(
@@ -331,6 +341,9 @@ const asking = (task: LiveTask, at: number, questions: ReadonlyArray<Question>):
     : { ...next, status: "working", cancelRequested }
 }
 
+const withdrawn = (question: Question): Question =>
+  question.state === "outstanding" ? { key: question.key, request: question.request, state: "withdrawn" } : question
+
 type Ended = Omit<CompletedTask, "status" | "result" | "isError">
 
 const ended = (task: LiveTask, { at, ttlMs }: { readonly at: number; readonly ttlMs: number | null }): Ended => {
@@ -339,7 +352,9 @@ const ended = (task: LiveTask, { at, ttlMs }: { readonly at: number; readonly tt
     statusMessage: "",
     ...task
   }
-  return { ...fields, lastUpdatedAt: moved(task, at), ttlMs }
+  // Nobody waits for an answer any more (invariant 2).
+  const questions = task.status === "input_required" ? task.questions.map(withdrawn) : task.questions
+  return { ...fields, lastUpdatedAt: moved(task, at), ttlMs, questions }
 }
 
 /**

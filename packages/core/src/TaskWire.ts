@@ -77,6 +77,7 @@ const base = {
 }
 const meta = { _meta: Schema.optionalKey(Schema.JsonObject) }
 const answered = { ...meta, resultType: Schema.optionalKey(Schema.String) }
+const handle = { ...base, ...meta, status: TaskStatus }
 
 const working = { ...base, status: Schema.Literal("working") }
 const inputRequired = { ...base, status: Schema.Literal("input_required"), inputRequests: InputRequests }
@@ -162,7 +163,7 @@ export type DetailedTask = typeof DetailedTask.Type
  * @category models
  * @since 0.1.0
  */
-export const CreateTaskResult = Schema.Struct({ ...base, ...meta, resultType: Schema.Literal("task"), status: TaskStatus })
+export const CreateTaskResult = Schema.Struct({ ...handle, resultType: Schema.Literal("task") })
 
 /**
  * The answer to a call that became a task (ext-tasks, `CreateTaskResult`).
@@ -341,11 +342,8 @@ export const getTaskResult = (head: string, result: string | undefined): string 
  * @category encoding
  * @since 0.1.0
  */
-export const notificationParams = (
-  head: string,
-  result: string | undefined,
-  subscriptionId: string | number
-): string => spliced(`"_meta":{"${subscriptionIdKey}":${JSON.stringify(subscriptionId)}}`, head, result)
+export const notificationParams = (head: string, result: string | undefined, subscriptionId: string | number): string =>
+  spliced(`"_meta":{"${subscriptionIdKey}":${JSON.stringify(subscriptionId)}}`, head, result)
 
 /**
  * Encodes the answer to a call that became a task: flat, and without the payload of its status (ext-tasks, "Task

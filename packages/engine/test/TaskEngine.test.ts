@@ -1,6 +1,6 @@
 import { TaskEngine, TaskLimits, TaskOwner, TaskSignal, TaskStore, TaskSweeper } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Effect, Fiber, Layer, Option, Schema } from "effect"
+import { Array as Arr, Duration, Effect, Fiber, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { settle } from "./TestTools.ts"
@@ -150,7 +150,7 @@ describe("awaitEnd", () => {
     Effect.gen(function*() {
       const engine = yield* TaskEngine.TaskEngine
       const { task: { taskId } } = yield* create()
-      const wait = engine.awaitEnd(taskId, Schema.decodeSync(Schema.DurationFromMillis)(30_000))
+      const wait = engine.awaitEnd(taskId, Duration.seconds(30))
       const early = yield* Effect.forEach(Array.from({ length: 99 }), () => Effect.forkChild(wait))
       yield* settle
       yield* engine.apply(taskId, { _tag: "Complete", at: 0, attempt: 1, result: "{}", isError: false })
@@ -164,7 +164,7 @@ describe("awaitEnd", () => {
     Effect.gen(function*() {
       const engine = yield* TaskEngine.TaskEngine
       const { task: { taskId } } = yield* create()
-      const within = Schema.decodeSync(Schema.DurationFromMillis)(7_000)
+      const within = Duration.seconds(7)
       const waiting = yield* Effect.forkChild(engine.awaitEnd(taskId, within))
       yield* TestClock.adjust("7 seconds")
       assert.isTrue(Option.isNone(yield* Fiber.join(waiting)))

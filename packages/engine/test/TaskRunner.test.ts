@@ -97,7 +97,8 @@ describe("TaskRunner.layerFiber", () => {
       const parked = yield* get(process, taskId)
       assert.strictEqual(parked.status, "input_required")
       assert.deepStrictEqual(Object.keys(parked.inputRequests), ["confirm"])
-      assert.strictEqual(parked.inputRequests["confirm"]?.params.requestedSchema.properties["overwrite"]?.type, "boolean")
+      const asked = parked.inputRequests["confirm"]?.params.requestedSchema.properties
+      assert.strictEqual(asked?.["overwrite"]?.type, "boolean")
       yield* process.engine.answer(owner, taskId, accept)
       yield* settle
       const done = yield* get(process, taskId)

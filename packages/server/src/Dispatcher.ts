@@ -10,10 +10,10 @@ import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
 import * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
-import { TaskEngine } from "@effect-mcp-tasks/engine/TaskEngine"
+import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
-import { TaskRunner } from "@effect-mcp-tasks/engine/TaskRunner"
-import { TaskTools } from "@effect-mcp-tasks/engine/TaskTools"
+import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
+import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -65,12 +65,18 @@ export class Dispatcher extends Context.Service<Dispatcher, {
  * @category layers
  * @since 0.1.0
  */
-export const layer = (info: ServerInfo): Layer.Layer<Dispatcher, never, TaskTools | TaskEngine | TaskRunner> =>
+export const layer = (
+  info: ServerInfo
+): Layer.Layer<Dispatcher, never, TaskTools.TaskTools | TaskEngine.TaskEngine | TaskRunner.TaskRunner> =>
   Layer.effect(
     Dispatcher,
     Effect.gen(function*() {
-      const tools = yield* TaskTools
-      const served = methods.make(info, { tools, engine: yield* TaskEngine, runner: yield* TaskRunner })
+      const tools = yield* TaskTools.TaskTools
+      const served = methods.make(info, {
+        tools,
+        engine: yield* TaskEngine.TaskEngine,
+        runner: yield* TaskRunner.TaskRunner
+      })
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
         methods: methods.table,
@@ -94,7 +100,10 @@ const refused = ({ error, httpStatus, id }: WireError.Refusal): Reply => ({
   body: JsonRpc.error(id, error)
 })
 
-const answer = (served: methods.Methods, request: McpRequest.AdmittedRequest): Effect.Effect<Reply, never, CurrentOwner> =>
+const answer = (
+  served: methods.Methods,
+  request: McpRequest.AdmittedRequest
+): Effect.Effect<Reply, never, CurrentOwner> =>
   served(request).pipe(
     Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(request.id, result) })),
     Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(request.id, error))),

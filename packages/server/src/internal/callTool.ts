@@ -8,7 +8,7 @@ import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
-import { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
 import * as Effect from "effect/Effect"
@@ -31,7 +31,7 @@ import { type Failure, refuse } from "./refusals.ts"
 export const call = Effect.fnUntraced(function*(
   services: Services,
   request: McpRequest.AdmittedRequest
-): Effect.fn.Return<string, Failure, CurrentOwner> {
+): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
   const { arguments: given = {}, name } = request.params
   const tool = typeof name === "string" ? services.tools.get(name) : Option.none()
   if (Option.isNone(tool)) return yield* refuse(WireError.invalidParams("params.name is not the name of a tool"))
@@ -58,9 +58,9 @@ const asTask = Effect.fnUntraced(function*(
   { engine, runner }: Services,
   { inlineWithin }: TaskSettings,
   { call, given, request, tool }: Accepted
-): Effect.fn.Return<string, Failure, CurrentOwner> {
+): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
   const stored = yield* runner.submit({
-    owner: yield* CurrentOwner,
+    owner: yield* TaskOwner.CurrentOwner,
     tool,
     call,
     arguments: given,

@@ -8,9 +8,8 @@ import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
 import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
-import { TaskNotFound } from "@effect-mcp-tasks/engine/TaskEngine"
-import type { TaskEngine } from "@effect-mcp-tasks/engine/TaskEngine"
-import { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
+import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import type { TaskRunner } from "@effect-mcp-tasks/engine/TaskRunner"
 import type { TaskTools } from "@effect-mcp-tasks/engine/TaskTools"
 import * as Effect from "effect/Effect"
@@ -27,7 +26,7 @@ import { type Failure, refuse } from "./refusals.ts"
  */
 export interface Services {
   readonly tools: TaskTools["Service"]
-  readonly engine: TaskEngine["Service"]
+  readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
 }
 
@@ -36,7 +35,7 @@ export interface Services {
  *
  * @since 0.1.0
  */
-export type Methods = (request: McpRequest.AdmittedRequest) => Effect.Effect<string, Failure, CurrentOwner>
+export type Methods = (request: McpRequest.AdmittedRequest) => Effect.Effect<string, Failure, TaskOwner.CurrentOwner>
 
 /**
  * The methods that exist, as admission sees them.
@@ -91,11 +90,11 @@ export const make = (info: ServerInfo, services: Services): Methods => {
 
 const withTask = <A>(
   { taskId }: Schema.JsonObject,
-  use: (owner: CurrentOwner["Service"], taskId: string) => Effect.Effect<A, Failure>
-): Effect.Effect<A, Failure, CurrentOwner> =>
+  use: (owner: TaskOwner.CurrentOwner["Service"], taskId: string) => Effect.Effect<A, Failure>
+): Effect.Effect<A, Failure, TaskOwner.CurrentOwner> =>
   typeof taskId === "string"
-    ? Effect.flatMap(CurrentOwner, (owner) => use(owner, taskId))
-    : Effect.fail(new TaskNotFound())
+    ? Effect.flatMap(TaskOwner.CurrentOwner, (owner) => use(owner, taskId))
+    : Effect.fail(new TaskEngine.TaskNotFound())
 
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }

@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Result, Schema } from "effect"
+import { Task, TaskEvent, TaskMachine } from "../src/index.ts"
+import { moves, newTasks, play } from "./TaskHistory.ts"
+import { checkedStep, checkState } from "./TaskInvariants.ts"
+
+const events = Arbitrary.schema(Schema.Array(TaskEvent.TaskEvent))
+
+describe("TaskMachine", () => {
+  it.prop("keeps every invariant through every history", [newTasks, moves], ([task, played]) => {
+    play(task, played, checkedStep)
+  }, { arbitrary: { runs: 1500 } })
+
+  it.prop("plays the same history to the same task, through JSON too", [newTasks, moves], ([task, played]) => {
+    const step = (now: Task.Task, command: Parameters<typeof TaskMachine.step>[1]) =>
+      Result.getOrElse(TaskMachine.step(now, command), () => now)
+    const stored = (now: Task.Task): Task.Task => JSON.parse(JSON.stringify(now))
+    const kept = play(task, played, step).at(-1)
+    const again = play(task, played, (now, command) => step(stored(now), JSON.parse(JSON.stringify(command)))).at(-1)
+    assert.deepStrictEqual(again, kept)
+  }, { arbitrary: { runs: 300 } })
+
+  it.prop("applies every event to every task", [newTasks, moves, events], ([task, played, happened]) => {
+    const before = play(task, played, checkedStep).at(-1) ?? task
+    for (const event of happened) {
+      const next = TaskMachine.evolve(before, event)
+      if (Task.isTerminal(before)) assert.strictEqual(next, before)
+      assert.isAtLeast(next.lastUpdatedAt, before.lastUpdatedAt)
+      assert.strictEqual(next.status === "input_required", Task.outstanding(next).length > 0)
+    }
+    checkState(before)
+  }, { arbitrary: { runs: 500 } })
+})
