@@ -54,7 +54,7 @@ const resultOf = (answer: Answer): Effect.Effect<Schema.JsonObject, Surprise> =>
 const decode = <A>(schema: Schema.Codec<A, unknown>) => (answer: Answer) =>
   Effect.flatMap(resultOf(answer), (result) =>
     Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(result),
+      Schema.decodeEffect(schema)(result),
       (error) => new Surprise({ expected: error.message, found: JSON.stringify(result) })
     ))
 

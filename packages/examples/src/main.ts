@@ -40,7 +40,7 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
     HttpServer.addressFormattedWith((address) => Console.log(usage(`${address}/mcp`, options.file)))
   )
   // The port comes first: a second server on the same port must not take up the tasks of the one that runs.
-  yield* Layer.merge(Server.layerSqlite(options.file), welcome).pipe(
+  return yield* Layer.merge(Server.layerSqlite(options.file), welcome).pipe(
     Layer.provide(NodeHttpServer.layer(createServer, { host, port: options.port })),
     Layer.launch
   )

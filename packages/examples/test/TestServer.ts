@@ -48,11 +48,29 @@ export const start = Effect.fnUntraced(function*<E>(
   return server
 })
 
-/** The result that a call must have had, and what its fields are to whoever looks into it. */
+/** What a result may hold, for whoever knows which one it is. */
+export interface Seen {
+  readonly resultType: string
+  readonly taskId: string
+  readonly status: string
+  readonly statusMessage: string
+  readonly inputRequests: Readonly<Record<string, Question>>
+  readonly result: Pick<Seen, "content" | "isError" | "structuredContent">
+  readonly error: unknown
+  readonly content: ReadonlyArray<{ readonly text: string }>
+  readonly isError: boolean | undefined
+  readonly structuredContent: Readonly<Record<string, unknown>>
+}
+
+interface Question {
+  readonly params: { readonly requestedSchema: { readonly properties: Readonly<Record<string, Schema.JsonObject>> } }
+}
+
+/** The result that a call must have had. */
 export const result = Effect.fnUntraced(function*(call: ReturnType<DemoClient["getTask"]>) {
   const answer = yield* call
   assert(answer.result !== undefined, JSON.stringify(answer))
-  return answer.result as Record<string, any>
+  return answer.result as unknown as Seen
 })
 
 /** The error that a call must have had. */
@@ -65,15 +83,15 @@ export const error = Effect.fnUntraced(function*(call: ReturnType<DemoClient["ge
 /** Calls a tool, which must answer with a task, and gives back its id. */
 export const create = Effect.fnUntraced(function*(client: DemoClient, tool: string, args: Schema.JsonObject) {
   const task = yield* result(client.callTool(tool, args))
-  assert.strictEqual(task["resultType"], "task")
-  return String(task["taskId"])
+  assert.strictEqual(task.resultType, "task")
+  return task.taskId
 })
 
 /** Polls until the task no longer works, while time passes for the server. */
 export const settled = Effect.fnUntraced(function*(client: DemoClient, taskId: string) {
   for (let polls = 0; polls < 100; polls++) {
     const task = yield* result(client.getTask(taskId))
-    if (task["status"] !== "working") return task
+    if (task.status !== "working") return task
     yield* TestClock.adjust("100 millis")
   }
   return assert.fail(`Task ${taskId} still works after 10 seconds`)

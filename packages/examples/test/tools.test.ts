@@ -30,7 +30,7 @@ const countingReports = Effect.gen(function*() {
   return { layer: Tools.layer.pipe(Layer.provide(layer)), done: Ref.get(done) }
 })
 
-const text = (task: Record<string, any>): string => task["result"].content[0].text
+const text = (task: TestServer.Seen): string => task.result.content[0]?.text ?? ""
 
 const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
   const started = Effect.gen(function*() {
@@ -45,15 +45,15 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         const client = server.client()
         const taskId = yield* create(client, "export_report", { rows: 7 })
         const asked = yield* settled(client, taskId)
-        assert.strictEqual(asked["status"], "input_required")
-        assert.deepStrictEqual(Object.keys(asked["inputRequests"]), ["confirm-overwrite"])
-        const { requestedSchema } = asked["inputRequests"]["confirm-overwrite"].params
-        assert.strictEqual(requestedSchema.properties.overwrite.type, "boolean")
+        assert.strictEqual(asked.status, "input_required")
+        assert.deepStrictEqual(Object.keys(asked.inputRequests), ["confirm-overwrite"])
+        const schema = asked.inputRequests["confirm-overwrite"]?.params.requestedSchema
+        assert.strictEqual(schema?.properties["overwrite"]?.["type"], "boolean")
         yield* result(client.updateTask(taskId, { "confirm-overwrite": accept({ overwrite: true }) }))
         const ended = yield* settled(client, taskId)
-        assert.strictEqual(ended["status"], "completed")
+        assert.strictEqual(ended.status, "completed")
         assert.strictEqual(text(ended), "Wrote 7 rows to report.csv")
-        assert.notStrictEqual(ended["result"].isError, true)
+        assert.notStrictEqual(ended.result.isError, true)
         assert.deepStrictEqual(yield* server.done, ["query 7", "write report.csv 7"])
       }).pipe(http))
 
@@ -66,8 +66,8 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
           yield* settled(client, taskId)
           yield* result(client.updateTask(taskId, { "confirm-overwrite": answer }))
           const ended = yield* settled(client, taskId)
-          assert.strictEqual(ended["status"], "completed")
-          assert.strictEqual(ended["result"].isError, true)
+          assert.strictEqual(ended.status, "completed")
+          assert.strictEqual(ended.result.isError, true)
           assert.deepStrictEqual(yield* server.done, ["query 7"])
         }).pipe(http))
     }
@@ -86,7 +86,7 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         const server = yield* started
         const client = server.client(tasks)
         const ended = yield* settled(client, yield* create(client, "export_report", { rows: 7 }))
-        assert.strictEqual(ended["result"].isError, true)
+        assert.strictEqual(ended.result.isError, true)
         assert.deepStrictEqual(yield* server.done, ["query 7"])
       }).pipe(http))
 
@@ -95,8 +95,8 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         const server = yield* started
         for (const args of [{}, { rows: 0 }, { rows: 1.5 }, { rows: "7" }]) {
           const refused = yield* result(server.client().callTool("export_report", args))
-          assert.strictEqual(refused["isError"], true, JSON.stringify(args))
-          assert.isUndefined(refused["taskId"])
+          assert.strictEqual(refused.isError, true, JSON.stringify(args))
+          assert.isUndefined(refused.taskId)
         }
         assert.deepStrictEqual(yield* server.done, [])
       }).pipe(http))
@@ -110,11 +110,11 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         const taskId = yield* create(client, "summarize_report", { reportId: "q3" })
         while ((yield* server.done).length === 0) yield* result(client.getTask(taskId))
         yield* TestClock.adjust("1499 millis")
-        assert.strictEqual((yield* result(client.getTask(taskId)))["status"], "working")
+        assert.strictEqual((yield* result(client.getTask(taskId))).status, "working")
         yield* TestClock.adjust("1 millis")
         const asked = yield* settled(client, taskId)
-        const { requestedSchema } = asked["inputRequests"]["redaction_level"].params
-        assert.deepStrictEqual(requestedSchema.properties.redaction_level.enum, ["none", "partial", "full"])
+        const schema = asked.inputRequests["redaction_level"]?.params.requestedSchema
+        assert.deepStrictEqual(schema?.properties["redaction_level"]?.["enum"], ["none", "partial", "full"])
       }).pipe(http))
 
     const answers = [
@@ -130,7 +130,7 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
           yield* settled(client, taskId)
           yield* result(client.updateTask(taskId, { redaction_level: answer }))
           const ended = yield* settled(client, taskId)
-          assert.strictEqual(ended["status"], "completed")
+          assert.strictEqual(ended.status, "completed")
           assert.include(text(ended), `Redaction level: ${level}`)
         }).pipe(http))
     }
@@ -142,7 +142,7 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         yield* settled(client, taskId)
         const wrong = { redaction_level: accept({ redaction_level: "some" }) }
         assert.strictEqual((yield* error(client.updateTask(taskId, wrong))).code, -32602)
-        assert.strictEqual((yield* settled(client, taskId))["status"], "input_required")
+        assert.strictEqual((yield* settled(client, taskId)).status, "input_required")
       }).pipe(http))
 
     it.effect("fails with -32603 when the summarizer times out, without asking", () =>
@@ -150,8 +150,8 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         const client = (yield* started).client()
         const taskId = yield* create(client, "summarize_report", { reportId: "q3", simulateFail: true })
         const ended = yield* settled(client, taskId)
-        assert.strictEqual(ended["status"], "failed")
-        assert.deepStrictEqual(ended["error"], { code: -32603, message: "Upstream summarizer timed out" })
+        assert.strictEqual(ended.status, "failed")
+        assert.deepStrictEqual(ended.error, { code: -32603, message: "Upstream summarizer timed out" })
       }).pipe(http))
 
     it.effect("runs within the call for clients without the extension, at the level full", () =>
@@ -161,8 +161,8 @@ const suite = <E>(name: string, store: Layer.Layer<TaskStore.TaskStore, E>) => {
         while ((yield* server.done).length === 0) yield* error(server.client({}).getTask("nobody's"))
         yield* TestClock.adjust("1500 millis")
         const answered = yield* Fiber.join(call)
-        assert.strictEqual(answered["resultType"], "complete")
-        assert.include(answered["content"][0].text, "Redaction level: full")
+        assert.strictEqual(answered.resultType, "complete")
+        assert.include(answered.content[0]?.text, "Redaction level: full")
       }).pipe(http))
 
     it.effect("answers -32603 within the call when the summarizer times out", () =>
@@ -197,7 +197,7 @@ describe("after a restart on SQLite", () => {
 
       const second = yield* TestServer.start(layer, store)
       const client = second.client()
-      assert.strictEqual((yield* settled(client, exporting))["status"], "input_required")
+      assert.strictEqual((yield* settled(client, exporting)).status, "input_required")
       yield* result(client.updateTask(exporting, { "confirm-overwrite": accept({ overwrite: true }) }))
       yield* result(client.updateTask(summarizing, { redaction_level: accept({ redaction_level: "none" }) }))
       assert.strictEqual(text(yield* settled(client, exporting)), "Wrote 7 rows to report.csv")
