@@ -13,6 +13,7 @@ import type * as SqlError from "effect/sql/SqlError"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
+import * as groupCommit from "./groupCommit.ts"
 
 const migrations = Migrator.fromRecord({
   "0001_tasks": Effect.gen(function*() {
@@ -28,8 +29,7 @@ const migrations = Migrator.fromRecord({
       result TEXT
     )`
     yield* sql`CREATE INDEX mcp_tasks_due ON mcp_tasks (due_at) WHERE due_at IS NOT NULL`
-    yield* sql`CREATE INDEX mcp_tasks_live ON mcp_tasks (task_id) WHERE live = 1`
-    yield* sql`CREATE INDEX mcp_tasks_owner ON mcp_tasks (owner) WHERE live = 1`
+    yield* sql`CREATE INDEX mcp_tasks_live ON mcp_tasks (owner, task_id) WHERE live = 1`
   })
 })
 
@@ -58,29 +58,36 @@ interface ViewRow extends Omit<TaskView, "taskId" | "live" | "dueAt"> {
 export const make = Effect.gen(function*() {
   yield* Migrator.make({})({ loader: migrations, table: "mcp_tasks_migrations" })
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  return { ...writing(sql), ...reading(sql) }
+  const together = yield* groupCommit.make(sql)
+  return { ...writing(sql, together), ...reading(sql) }
 })
 
-const writing = (sql: SqlClient.SqlClient): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+type Together = <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+
+const writing = (
+  sql: SqlClient.SqlClient,
+  together: Together
+): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => ({
   create: Effect.fnUntraced(function*(task, { maxLive }) {
     const { body, dueAt, head, live, owner, result, taskId } = TaskRecord.encode(task)
-    const created = yield* sql`INSERT INTO mcp_tasks (task_id, version, owner, live, due_at, head, body, result)
+    const created = yield* together(sql`INSERT INTO mcp_tasks (task_id, version, owner, live, due_at, head, body, result)
       SELECT CAST(${taskId} AS TEXT), 1, CAST(${owner} AS TEXT), CAST(${live ? 1 : 0} AS INTEGER),
         CAST(${dueAt} AS BIGINT), CAST(${head} AS TEXT), CAST(${body} AS TEXT), CAST(${result} AS TEXT)
       WHERE (
         SELECT count(*) FROM (SELECT 1 FROM mcp_tasks WHERE owner = ${owner} AND live = 1 LIMIT ${maxLive}) AS others
       ) < ${maxLive}
-      RETURNING version`.pipe(Effect.mapError((error) =>
+      RETURNING version`).pipe(Effect.mapError((error) =>
       error.reason._tag === "UniqueViolation" ? new TaskAlreadyExists({ taskId }) : unavailable("create")(error)
     ))
     return created.length === 0 ? yield* new TooManyTasks({ limit: maxLive }) : { task, version: 1 }
   }),
 
   replace: Effect.fnUntraced(function*({ task: { taskId }, version }, next) {
-    const { body, dueAt, head, live, owner, result } = TaskRecord.encode(next)
-    const replaced = yield* sql`UPDATE mcp_tasks SET version = version + 1, owner = ${owner},
+    const { body, dueAt, head, live, result } = TaskRecord.encode(next)
+    // A task keeps its owner: naming the column would only make the database touch its index.
+    const replaced = yield* together(sql`UPDATE mcp_tasks SET version = version + 1,
         live = ${live ? 1 : 0}, due_at = ${dueAt}, head = ${head}, body = ${body}, result = ${result}
-      WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
+      WHERE task_id = ${taskId} AND version = ${version} RETURNING version`).pipe(
       Effect.mapError(unavailable("replace"))
     )
     return replaced.length === 0

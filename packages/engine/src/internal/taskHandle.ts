@@ -53,14 +53,15 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
             Effect.flatMap((encoded) => give({ _tag: "RecordStep", name, value: encoded }))
           ))
     },
-    elicit: Effect.fnUntraced(function*<A, I>(key: string, form: Form<A, I>) {
-      const known = Task.findQuestion(attempt.task, key)
-      if (known?.state !== "answered" && !declaresForms(attempt)) {
-        return yield* new InputUnavailable({ key, reason: "NotDeclared" })
-      }
-      const request = yield* requestOf(key, form, limits)
-      return yield* decodeAnswer(yield* attempt.ask({ key, request }, give), form)
-    })
+    elicit: <A, I>(key: string, form: Form<A, I>) =>
+      Effect.gen(function*() {
+        const known = Task.findQuestion(attempt.task, key)
+        if (known?.state !== "answered" && !declaresForms(attempt)) {
+          return yield* new InputUnavailable({ key, reason: "NotDeclared" })
+        }
+        const request = yield* requestOf(key, form, limits)
+        return yield* decodeAnswer(yield* attempt.ask({ key, request }, give), form)
+      })
   }
 }
 

@@ -1,0 +1,74 @@
+/**
+ * Writes that are asked for at the same moment share one transaction.
+ *
+ * SQLite commits one transaction at a time, and a commit costs far more than the statement within it: locks, log
+ * frames, and with `synchronous = FULL` a flush to disk. Under load, requests therefore wait for the end of the
+ * current turn of the event loop and are committed together. Each still succeeds or fails by itself, and none hears of
+ * it before the commit.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+
+interface Job {
+  /** Runs the write; the effect that it ends with tells its caller, once that is safe. */
+  readonly run: Effect.Effect<() => void>
+  readonly fail: (cause: Cause.Cause<SqlError.SqlError>) => void
+}
+
+/** How many writes share a transaction at the most, so that nobody waits for a crowd. */
+const maxBatch = 64
+
+/**
+ * Makes the function that commits a write together with others.
+ *
+ * **Details**
+ *
+ * A write within a transaction of its caller belongs to that transaction and is left alone. Only SQLite gains from
+ * this, and only there does a refused statement leave its transaction whole: on other databases every write is
+ * committed by itself.
+ *
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const scope = yield* Effect.scope
+  const isShared = sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
+  let waiting: Array<Job> = []
+
+  const commit = (jobs: ReadonlyArray<Job>) =>
+    Effect.matchCause(sql.withTransaction(Effect.forEach(jobs, ({ run }) => run)), {
+      onSuccess: (told) => {
+        for (const tell of told) tell()
+      },
+      onFailure: (cause) => {
+        for (const { fail } of jobs) fail(cause)
+      }
+    })
+
+  const flush = Effect.gen(function*() {
+    yield* Effect.yieldNow
+    const jobs = waiting
+    waiting = []
+    for (let start = 0; start < jobs.length; start += maxBatch) yield* commit(jobs.slice(start, start + maxBatch))
+  })
+
+  return <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
+    isShared
+      ? Effect.contextWith((context: Context.Context<never>) => {
+        if (Context.getOption(context, sql.transactionService)._tag === "Some") return write
+        const ended = Deferred.makeUnsafe<A, E | SqlError.SqlError>()
+        waiting.push({
+          run: Effect.map(Effect.exit(write), (exit) => () => Deferred.doneUnsafe(ended, exit)),
+          fail: (cause) => Deferred.doneUnsafe(ended, Effect.failCause(cause))
+        })
+        return waiting.length === 1
+          ? Effect.andThen(Effect.forkIn(Effect.uninterruptible(flush), scope), Deferred.await(ended))
+          : Deferred.await(ended)
+      })
+      : write
+})
