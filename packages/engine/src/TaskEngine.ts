@@ -18,6 +18,7 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import * as taskIds from "./internal/taskIds.ts"
 import * as taskWaiters from "./internal/taskWaiters.ts"
 import * as taskWriter from "./internal/taskWriter.ts"
 import { type InvalidAnswer, TaskNotFound } from "./TaskEngineError.ts"
@@ -92,7 +93,7 @@ const heartbeat = Duration.seconds(5)
 
 const make = Effect.gen(function*() {
   const store = yield* TaskStore
-  const random = yield* SecureRandom.SecureRandom
+  const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
   const limits = yield* TaskLimits
   const signal = yield* TaskSignal
   const writer = taskWriter.make(store, signal)
@@ -109,7 +110,7 @@ const make = Effect.gen(function*() {
 
   const create: TaskEngine["Service"]["create"] = Effect.fn("TaskEngine.create")(function*(task, { started }) {
     const at = yield* Clock.currentTimeMillis
-    const created = TaskMachine.create({ ...task, at, taskId: yield* random.uuidV4() })
+    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId })
     const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
     return yield* store.create(first, { maxLive: limits.maxLiveTasks })
   })
@@ -139,8 +140,8 @@ const make = Effect.gen(function*() {
 })
 
 /**
- * Writes to whatever store and signals through whatever signal are provided. Task ids are random UUIDs (version 4,
- * 122 random bits) from a cryptographic source.
+ * Writes to whatever store and signals through whatever signal are provided. Task ids are 128 random bits from a
+ * cryptographic source.
  *
  * @category layers
  * @since 0.1.0

@@ -39,6 +39,8 @@ export type Standing = "current" | "stopped" | "superseded" | "released"
  */
 export class Attempt {
   standing: Standing = "current"
+  /** Whether the handler has ended, and only saying so is left to be done. */
+  hasEnded = false
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
   private readonly engine: TaskEngine["Service"]
   private stored: Task.Stored

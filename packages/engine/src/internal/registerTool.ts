@@ -37,6 +37,7 @@ export const register = Effect.fnUntraced(function*(
   const fault = faultOf(tool.name, definition)
   if (fault !== undefined) return yield* Effect.die(`The tool ${tool.name} cannot be offered over MCP: ${fault}`)
   const settings = settingsOf(tool, limits)
+  const provided = Context.merge(services, handler.context)
   const decide = Context.get(tool.annotations, Policy)?.decide as TaskPolicy<unknown>["decide"]
   const toOutcome = toolOutcome.forTool(tool, {
     maxLength: limits.maxResultLength,
@@ -58,8 +59,7 @@ export const register = Effect.fnUntraced(function*(
           run: toOutcome(
             Effect.updateContext(
               Effect.suspend(() => handler.handler(parameters, unattended)),
-              (request: Context.Context<never>) =>
-                Context.merge(services, Context.merge(handler.context, request))
+              (request: Context.Context<never>) => Context.merge(provided, request)
             )
           )
         })),

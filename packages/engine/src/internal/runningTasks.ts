@@ -42,6 +42,7 @@ export const make = Effect.gen(function*() {
   const handlers = yield* Scope.make()
 
   const finish = (attempt: Attempt, exit: Exit.Exit<ToolOutcome>) => {
+    attempt.hasEnded = true
     const command = ending(attempt, exit)
     return Effect.ensuring(
       Option.isNone(command) ? Effect.void : attempt.give(command.value),
@@ -71,7 +72,7 @@ export const make = Effect.gen(function*() {
   const subscription = yield* signal.subscribe
   const onSignal = Effect.flatMap(PubSub.take(subscription), (taskId) => {
     const here = running.get(taskId)
-    return here === undefined ? Effect.void : look(here)
+    return here === undefined || here.attempt.hasEnded ? Effect.void : look(here)
   })
   const onHeartbeat = Effect.delay(
     Effect.suspend(() => Effect.forEach([...running.values()], look, { discard: true })),
