@@ -123,7 +123,8 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
     const reply = yield* ask("tools/call", { name: tool, arguments: { text } }, owner === undefined ? {} : { owner })
     const { result } = read(reply.body)
     yield* settle
-    return Schema.decodeUnknownSync(Created)(result).taskId
+    const { taskId } = yield* Effect.orDie(Schema.decodeUnknownEffect(Created)(result))
+    return taskId
   })
   return { send, ask, create, store: Context.get(context, TaskStore.TaskStore) }
 })
@@ -169,8 +170,8 @@ export interface RawResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Whether the connection had served a request before. */
-  readonly isReused: boolean
+  /** The client's port, which tells connections apart. */
+  readonly clientPort: number | undefined
 }
 
 /** The request did not get a response. */
@@ -195,6 +196,7 @@ export const exchange = (raw: RawRequest): Effect.Effect<RawResponse, NoResponse
     const lost = (cause: unknown) => resume(Effect.fail(new NoResponse({ cause })))
     const outgoing = request(requestOptions(raw), (incoming) => {
       const received: Array<Buffer> = []
+      const clientPort = incoming.socket.localPort
       incoming.on("error", lost)
       incoming.on("data", (chunk: Buffer) => received.push(chunk))
       incoming.on("end", () =>
@@ -202,7 +204,7 @@ export const exchange = (raw: RawRequest): Effect.Effect<RawResponse, NoResponse
           status: incoming.statusCode ?? 0,
           headers: incoming.headers,
           text: Buffer.concat(received).toString("utf8"),
-          isReused: outgoing.reusedSocket
+          clientPort
         })))
     })
     outgoing.on("error", lost)
