@@ -1,6 +1,8 @@
 /** The endpoint over loopback HTTP: what is let in and answered, and what becomes of a call whose client leaves. */
+import { TaskOwner } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, type Schema } from "effect"
+import { Deferred, Effect, Fiber, Layer, type Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Agent } from "node:http"
 import {
   exchange,
@@ -282,6 +284,28 @@ describe("answers", () => {
           assert.strictEqual(id, `id ${index}`)
           assert.deepStrictEqual(result?.["content"], [{ type: "text", text: `text ${index}.` }])
         }), { concurrency: "unbounded", discard: true })
+    }))
+})
+
+describe("the owner of a request", () => {
+  it.live("is the one that the router's middleware found, not the one that the layer was built with", () =>
+    Effect.gen(function*() {
+      const authenticated = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((effect) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+          Effect.provideService(
+            effect,
+            TaskOwner.CurrentOwner,
+            TaskOwner.principal({ issuer: "https://issuer.example", subject: headers["x-subject"] ?? "nobody" })
+          ))
+      )
+      const port = yield* serve({}, {}, Layer.provide(authenticated.layer))
+      const as = (subject: string, request: typeof listing) =>
+        exchange({ port, chunks: request.chunks, headers: { ...request.headers, "x-subject": subject } })
+      const created = yield* as("ada", calling("job", "wait"))
+      const taskId = String(read(created.text).result?.["taskId"])
+      const polling = { headers: mcpHeaders("tasks/get", taskId), chunks: [message("tasks/get", { taskId })] }
+      assert.include((yield* as("ada", polling)).text, `"status":"working"`)
+      assert.strictEqual(read((yield* as("bob", polling)).text).error?.code, -32602)
     }))
 })
 

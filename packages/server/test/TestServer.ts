@@ -134,10 +134,19 @@ const Created = Schema.Struct({ resultType: Schema.Literal("task"), taskId: Sche
 /** Lets every fiber that can go on do so. */
 export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
-/** Serves the dispatcher on a free port of the loopback interface, and gives back the port. */
-export const serve = Effect.fnUntraced(function*(http: HttpTransport.HttpOptions = {}, options: Options = {}) {
+type Endpoint = ReturnType<typeof HttpTransport.layer>
+
+/**
+ * Serves the dispatcher on a free port of the loopback interface, and gives back the port. `within` is for what a
+ * test puts around the endpoint.
+ */
+export const serve = Effect.fnUntraced(function*(
+  http: HttpTransport.HttpOptions = {},
+  options: Options = {},
+  within: (endpoint: Endpoint) => Endpoint = (endpoint) => endpoint
+) {
   const context = yield* Layer.build(Layer.fresh(
-    HttpRouter.serve(HttpTransport.layer(http), { disableLogger: true, disableListenLog: true }).pipe(
+    HttpRouter.serve(within(HttpTransport.layer(http)), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provide(dispatcher(options)),
       Layer.provide(TaskOwner.layerAnonymous),
       Layer.provideMerge(NodeHttpServer.layer(createServer, {
