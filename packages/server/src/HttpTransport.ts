@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -45,6 +46,11 @@ export interface HttpOptions {
  * With `HttpRouter.serve`, beside whatever else the router serves. Bind the server to a loopback address unless
  * callers are authenticated (Streamable HTTP, "Security & Endpoint").
  *
+ * **Details**
+ *
+ * The owner of a request is the `CurrentOwner` that router middleware provides for it, and where there is none the one
+ * that this layer was given.
+ *
  * @category layers
  * @since 0.1.0
  */
@@ -65,7 +71,8 @@ export const layer = (
           read(request).pipe(
             Effect.flatMap((body) => Effect.map(dispatcher.handle({ headers: request.headers, body }), respond)),
             Effect.catch(Effect.succeed),
-            Effect.provideContext(services)
+            // What the request brings counts: authentication says for each one who its owner is.
+            Effect.updateContext((own: Context.Context<never>) => Context.merge(services, own))
           )
       yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
     })

@@ -8,6 +8,7 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as ByteSize from "effect/ByteSize"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -32,7 +33,11 @@ export interface BodyLimits {
  */
 export const make = ({ maxBytes, timeout }: BodyLimits) => {
   const tooLarge = refusal(413, `Content too large: at most ${maxBytes} bytes are read`)
-  const tooSlow = refusal(408, "Request timeout: the body did not arrive in time")
+  const tooSlow = HttpServerResponse.setHeader(
+    refusal(408, "Request timeout: the body did not arrive in time"),
+    "connection",
+    "close"
+  )
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
   const decode = (bytes: ArrayBuffer) =>
@@ -46,6 +51,9 @@ export const make = ({ maxBytes, timeout }: BodyLimits) => {
       : request.arrayBuffer.pipe(
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
         Effect.mapError((error) => isTooLarge(error) ? tooLarge : broken),
+        // Interrupting the read would destroy the socket before the refusal is on it. It ends with its connection.
+        Effect.forkDetach({ startImmediately: true }),
+        Effect.flatMap(Fiber.join),
         Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(tooSlow) }),
         Effect.flatMap(decode)
       )

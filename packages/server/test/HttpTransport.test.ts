@@ -1,0 +1,362 @@
+/** The endpoint over loopback HTTP: what is let in and answered, and what becomes of a call whose client leaves. */
+import { TaskOwner } from "@effect-mcp-tasks/engine"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, type Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { Agent } from "node:http"
+import {
+  exchange,
+  mcpHeaders,
+  message,
+  type RawRequest,
+  type RawResponse,
+  read,
+  type Script,
+  serve
+} from "./TestServer.ts"
+
+const listing = { headers: mcpHeaders("tools/list"), chunks: [message("tools/list")] }
+
+const calling = (name: string, text: string, id: Schema.Json = 1) => ({
+  headers: mcpHeaders("tools/call", name),
+  chunks: [message("tools/call", { name, arguments: { text } }, { id })]
+})
+
+/** A sound request with other headers. */
+const listingWith = (headers: RawRequest["headers"]) => ({ ...listing, headers: { ...listing.headers, ...headers } })
+
+/** What every refusal before the message is read looks like. */
+const isRefusal = (response: RawResponse, status: number, code = -32600) => {
+  assert.strictEqual(response.status, status, response.text)
+  assert.strictEqual(response.headers["content-type"], "application/json")
+  const { error, id } = read(response.text)
+  assert.deepStrictEqual([error?.code, id], [code, null])
+  assert.notInclude(response.text, "\n")
+}
+
+const isListing = (response: RawResponse) => {
+  assert.strictEqual(response.status, 200, response.text)
+  assert.include(response.text, `"tools":[`)
+}
+
+describe("Origin", () => {
+  it.live("is refused unless an allowed host serves it", () =>
+    Effect.gen(function*() {
+      const port = yield* serve({ allowedHosts: ["App.Example"], allowedOrigins: ["https://Page.example"] })
+      const allowed = [
+        undefined,
+        `http://127.0.0.1:${port}`,
+        "http://localhost:3000",
+        "https://localhost",
+        "http://[::1]:8080",
+        "HTTP://LOCALHOST",
+        "https://app.example",
+        "https://page.example"
+      ]
+      for (const origin of allowed) isListing(yield* exchange({ port, ...listingWith({ origin }) }))
+      const refused = [
+        "http://evil.example",
+        "null",
+        "",
+        "nonsense",
+        "http://",
+        "http://localhost.evil.example",
+        "http://evil.example:80/localhost",
+        "http://localhost/path",
+        "http://localhost@evil.example",
+        "http://evil.example@localhost",
+        "http://localhost:1:2",
+        "http://localhost?evil",
+        "file://localhost",
+        "https://page.example:444",
+        "http://page.example"
+      ]
+      for (const origin of refused) isRefusal(yield* exchange({ port, ...listingWith({ origin }) }), 403)
+    }))
+
+  it.live("is refused before the method, the type and the body are looked at", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const request = { port, headers: { origin: "http://evil.example", "content-type": undefined } }
+      for (const method of ["GET", "DELETE", "OPTIONS", "POST"]) {
+        isRefusal(yield* exchange({ ...request, method, chunks: ["{"] }), 403)
+      }
+    }))
+})
+
+describe("Host", () => {
+  it.live("is refused unless it is a loopback name or an allowed one, with any port", () =>
+    Effect.gen(function*() {
+      const port = yield* serve({ allowedHosts: ["App.Example"] })
+      const own = [`127.0.0.1:${port}`, "127.0.0.1", "localhost:1", "LocalHost", "[::1]:80", "app.example:443"]
+      for (const host of own) {
+        isListing(yield* exchange({ port, ...listingWith({ host }) }))
+      }
+      const evil = ["evil.example", `evil.example:${port}`, "localhost.evil.example", "127.0.0.1.evil", "::1", ""]
+      for (const host of evil) isRefusal(yield* exchange({ port, ...listingWith({ host }) }), 403)
+    }))
+
+  it.live("must be there", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const response = yield* exchange({ port, ...listingWith({ host: undefined }) })
+      assert.strictEqual(response.status, 400)
+      assert.notInclude(response.text, "tools")
+    }))
+})
+
+describe("method, path and type", () => {
+  it.live("only POST is served, and the answer says so", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      for (const method of ["GET", "DELETE", "OPTIONS", "PUT", "PATCH"]) {
+        const response = yield* exchange({ port, method, headers: listing.headers })
+        isRefusal(response, 405)
+        assert.strictEqual(response.headers.allow, "POST")
+      }
+      const head = yield* exchange({ port, method: "HEAD", headers: listing.headers })
+      assert.deepStrictEqual([head.status, head.headers.allow, head.text], [405, "POST", ""])
+    }))
+
+  it.live("only the endpoint's path is served", () =>
+    Effect.gen(function*() {
+      const port = yield* serve({ path: "/tasks" })
+      isListing(yield* exchange({ port, path: "/tasks", ...listing }))
+      for (const path of ["/", "/mcp", "/tasks/more", "/tasksx"]) {
+        assert.strictEqual((yield* exchange({ port, path, ...listing })).status, 404)
+      }
+    }))
+
+  it.live("only JSON is read", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      for (const type of ["application/json", "Application/JSON;charset=utf-8", "application/json ; charset=UTF-8"]) {
+        isListing(yield* exchange({ port, ...listingWith({ "content-type": type }) }))
+      }
+      const others = [undefined, "", "text/plain", "application/json-patch+json", "application/jsonp", "x/json"]
+      for (const type of others) {
+        isRefusal(yield* exchange({ port, ...listingWith({ "content-type": type }) }), 415)
+      }
+    }))
+
+  it.live("sessions of earlier revisions are ignored and none is minted", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const response = yield* exchange({ port, ...listingWith({ "mcp-session-id": "one" }) })
+      isListing(response)
+      assert.isUndefined(response.headers["mcp-session-id"])
+      assert.strictEqual(response.headers["content-type"], "application/json")
+      assert.notInclude(response.text, "\n")
+    }))
+})
+
+describe("body", () => {
+  const body = message("tools/list")
+
+  it.live("may be as large as allowed, and not a byte larger, whether its length is told or not", () =>
+    Effect.gen(function*() {
+      const exact = yield* serve({ maxBodyBytes: body.length })
+      const short = yield* serve({ maxBodyBytes: body.length - 1 })
+      const halves = [body.slice(0, 20), body.slice(20)]
+      for (const chunks of [[body], halves]) {
+        isListing(yield* exchange({ port: exact, ...listing, chunks }))
+        isRefusal(yield* exchange({ port: short, ...listing, chunks }), 413)
+      }
+    }))
+
+  it.live("is refused by its announced length before it is sent", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const headers = { ...listing.headers, "content-length": String(4 * 1024 * 1024 + 1) }
+      isRefusal(yield* exchange({ port, headers, chunks: ["{"], isUnfinished: true }), 413)
+    }))
+
+  it.live("is waited for only so long, and then its connection is closed", () =>
+    Effect.gen(function*() {
+      const port = yield* serve({ bodyTimeout: "100 millis" })
+      for (const headers of [listing.headers, { ...listing.headers, "content-length": "9" }]) {
+        const response = yield* exchange({ port, headers, chunks: ["{", "}"], isUnfinished: true })
+        isRefusal(response, 408)
+        assert.strictEqual(response.headers.connection, "close")
+      }
+      isListing(yield* exchange({ port, ...listing }))
+    }))
+
+  it.live("that is no JSON text is a parse error", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const invalid = [
+        Buffer.from([0x22, 0xc3, 0x28, 0x22]),
+        Buffer.from([0xff, 0xfe, 0x7b, 0x00]),
+        Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(body)]),
+        Buffer.from(body.slice(0, -1)),
+        Buffer.alloc(0)
+      ]
+      for (const chunk of invalid) isRefusal(yield* exchange({ port, ...listing, chunks: [chunk] }), 400, -32700)
+      isRefusal(yield* exchange({ port, headers: listing.headers }), 400, -32700)
+    }))
+
+  it.live("may be cut within a character on its way", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const { chunks: [text], headers } = calling("plain", "grün 🌳")
+      const bytes = Buffer.from(text ?? "")
+      const cut = bytes.indexOf(0xf0) + 2
+      const response = yield* exchange({ port, headers, chunks: [bytes.subarray(0, cut), bytes.subarray(cut)] })
+      assert.include(response.text, "grün 🌳")
+    }))
+})
+
+describe("answers", () => {
+  it.live("a notification is accepted with no content", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const response = yield* exchange({ port, chunks: [`{"jsonrpc":"2.0","method":"notifications/initialized"}`] })
+      assert.deepStrictEqual([response.status, response.text], [202, ""])
+      assert.isUndefined(response.headers["content-type"])
+    }))
+
+  it.live("each rule of admission has its status", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const get = mcpHeaders("tasks/get", "t")
+      const old = message("tools/list").replace(`"2026-07-28"`, `"2025-11-25"`)
+      const strict = { name: "strict", arguments: { text: "" } }
+      type Sample = readonly [headers: Record<string, string>, body: string, status: number, code: number]
+      const samples: ReadonlyArray<Sample> = [
+        [listing.headers, "{", 400, -32700],
+        [listing.headers, "[]", 400, -32600],
+        [listing.headers, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, 400, -32602],
+        [{}, message("tools/list"), 400, -32020],
+        [{ ...listing.headers, "mcp-protocol-version": "2025-11-25" }, message("tools/list"), 400, -32020],
+        [{ ...listing.headers, "mcp-protocol-version": "2025-11-25" }, old, 400, -32022],
+        [mcpHeaders("tools/call"), message("tools/list"), 400, -32020],
+        [mcpHeaders("tasks/get"), message("tasks/get", { taskId: "t" }), 400, -32020],
+        [mcpHeaders("tasks/get", "other"), message("tasks/get", { taskId: "t" }), 400, -32020],
+        [mcpHeaders("tasks/list"), message("tasks/list"), 404, -32601],
+        [get, message("tasks/get", { taskId: "t" }, { capabilities: {} }), 400, -32021],
+        [mcpHeaders("tools/call", "strict"), message("tools/call", strict, { capabilities: {} }), 400, -32021],
+        [get, message("tasks/get", { taskId: "t" }), 200, -32602]
+      ]
+      for (const [headers, chunk, status, code] of samples) {
+        const response = yield* exchange({ port, headers, chunks: [chunk] })
+        assert.deepStrictEqual([response.status, read(response.text).error?.code], [status, code], chunk)
+        assert.strictEqual(response.headers["content-type"], "application/json")
+      }
+    }))
+
+  it.live("a connection serves on after every refusal of a request that arrived", () =>
+    Effect.gen(function*() {
+      const port = yield* serve({ maxBodyBytes: 2_000 })
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
+        (agent) => Effect.sync(() => agent.destroy())
+      )
+      const refused: ReadonlyArray<readonly [status: number, request: Partial<RawRequest>]> = [
+        [403, listingWith({ origin: "http://evil.example" })],
+        [403, listingWith({ host: "evil.example" })],
+        [405, { method: "GET" }],
+        [405, { method: "DELETE" }],
+        [415, listingWith({ "content-type": "text/plain" })],
+        [413, { ...listing, chunks: ["x".repeat(3_000)] }],
+        [400, { ...listing, chunks: ["{"] }],
+        [400, { ...listing, chunks: [Buffer.from([0xff])] }],
+        [404, { ...listing, path: "/other" }],
+        [202, { chunks: [`{"jsonrpc":"2.0","method":"notifications/initialized"}`] }]
+      ]
+      const { clientPort } = yield* exchange({ port, agent, ...listing })
+      for (const [status, request] of refused) {
+        const response = yield* exchange({ port, agent, ...request })
+        assert.strictEqual(response.status, status)
+        const next = yield* exchange({ port, agent, ...listing })
+        isListing(next)
+        assert.strictEqual(next.clientPort, clientPort, `closed after ${status} for ${JSON.stringify(request.headers)}`)
+      }
+    }))
+
+  it.live("a hundred requests at once are each answered with their own", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      yield* Effect.forEach(Array.from({ length: 100 }, (_, index) => index), (index) =>
+        Effect.gen(function*() {
+          const response = yield* exchange({ port, ...calling("plain", `text ${index}.`, `id ${index}`) })
+          const { id, result } = read(response.text)
+          assert.strictEqual(id, `id ${index}`)
+          assert.deepStrictEqual(result?.["content"], [{ type: "text", text: `text ${index}.` }])
+        }), { concurrency: "unbounded", discard: true })
+    }))
+})
+
+describe("the owner of a request", () => {
+  it.live("is the one that the router's middleware found, not the one that the layer was built with", () =>
+    Effect.gen(function*() {
+      const authenticated = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((effect) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+          Effect.provideService(
+            effect,
+            TaskOwner.CurrentOwner,
+            TaskOwner.principal({ issuer: "https://issuer.example", subject: headers["x-subject"] ?? "nobody" })
+          ))
+      )
+      const port = yield* serve({}, {}, Layer.provide(authenticated.layer))
+      const as = (subject: string, request: typeof listing) =>
+        exchange({ port, chunks: request.chunks, headers: { ...request.headers, "x-subject": subject } })
+      const created = yield* as("ada", calling("job", "wait"))
+      const taskId = String(read(created.text).result?.["taskId"])
+      const polling = { headers: mcpHeaders("tasks/get", taskId), chunks: [message("tasks/get", { taskId })] }
+      assert.include((yield* as("ada", polling)).text, `"status":"working"`)
+      assert.strictEqual(read((yield* as("bob", polling)).text).error?.code, -32602)
+    }))
+})
+
+describe("a client that goes away", () => {
+  it.live("interrupts its plain call and leaves its task alone", () =>
+    Effect.gen(function*() {
+      const hasStarted = yield* Deferred.make<void>()
+      const hasStopped = yield* Deferred.make<void>()
+      const mayEnd = yield* Deferred.make<void>()
+      const stopped: Array<string> = []
+      const script: Script = (text) =>
+        Effect.andThen(
+          text === "plain" ? Deferred.succeed(hasStarted, undefined) : Effect.void,
+          Effect.as(Deferred.await(mayEnd), text)
+        ).pipe(
+          Effect.onInterrupt(() => {
+            stopped.push(text)
+            return Deferred.succeed(hasStopped, undefined)
+          })
+        )
+      const port = yield* serve({}, { script })
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
+        (agent) => Effect.sync(() => agent.destroy())
+      )
+      // The task and the plain call come over one connection, which is then destroyed.
+      const created = yield* exchange({ port, agent, ...calling("job", "job") })
+      const taskId = String(read(created.text).result?.["taskId"])
+      const asking = yield* Effect.forkChild(exchange({ port, agent, ...calling("plain", "plain") }))
+      yield* Deferred.await(hasStarted)
+      yield* Fiber.interrupt(asking)
+      yield* Deferred.await(hasStopped)
+      const polling = { headers: mcpHeaders("tasks/get", taskId), chunks: [message("tasks/get", { taskId })] }
+      assert.include((yield* exchange({ port, ...polling })).text, `"status":"working"`)
+      assert.deepStrictEqual(stopped, ["plain"])
+      yield* Deferred.succeed(mayEnd, undefined)
+      const ended = yield* exchange({ port, ...polling }).pipe(
+        Effect.repeat({ until: ({ text }) => !text.includes(`"status":"working"`) }),
+        Effect.timeout("5 seconds")
+      )
+      assert.include(ended.text, `"status":"completed"`)
+    }))
+
+  it.live("in the middle of its body leaves the server as it was", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      for (let sent = 0; sent < 20; sent++) {
+        const asking = yield* Effect.forkChild(exchange({ port, ...listing, chunks: ["{", `"`], isUnfinished: true }))
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(asking)
+      }
+      isListing(yield* exchange({ port, ...listing }))
+    }))
+})
