@@ -26,6 +26,8 @@ export const make = Effect.sync((): TaskStore["Service"] => {
   const rows = new Map<string, Row>()
   const live = new Map<string, number>()
   const deadlines = new DueQueue()
+  /** Sorted when somebody lists, and again only after tasks came or went. */
+  let ids: ReadonlyArray<string> | undefined
 
   const count = (owner: string): number => live.get(owner) ?? 0
 
@@ -34,6 +36,7 @@ export const make = Effect.sync((): TaskStore["Service"] => {
     if (old?.live === true) live.set(old.owner, count(old.owner) - 1)
     if (row?.live === true) live.set(row.owner, count(row.owner) + 1)
     for (const owner of [old?.owner, row?.owner]) if (owner !== undefined && count(owner) === 0) live.delete(owner)
+    if (old === undefined || row === undefined) ids = undefined
     if (row === undefined) rows.delete(taskId)
     else rows.set(taskId, row)
     deadlines.set(taskId, row?.dueAt ?? null)
@@ -42,8 +45,20 @@ export const make = Effect.sync((): TaskStore["Service"] => {
   const stored = (row: Row, operation: "read" | "list"): Result.Result<Task.Stored, TaskStoreError> =>
     Result.mapBoth(TaskRecord.decode(row), {
       onSuccess: (task) => ({ task, version: row.version }),
-      onFailure: (cause) => new TaskStoreError({ operation, reason: "Corrupt", cause })
+      onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
     })
+
+  const page = ({ after, limit, live, owner }: Parameters<TaskStore["Service"]["list"]>[0]): ReadonlyArray<Row> => {
+    ids ??= [...rows.keys()].toSorted()
+    const found: Array<Row> = []
+    for (let index = after === undefined ? 0 : above(ids, after); index < ids.length; index++) {
+      if (found.length >= limit) break
+      const row = rows.get(ids[index] ?? "")
+      const isWanted = row !== undefined && (owner ?? row.owner) === row.owner && (live ?? row.live) === row.live
+      if (isWanted) found.push(row)
+    }
+    return found
+  }
 
   return {
     create: (task, { maxLive }) =>
@@ -58,7 +73,7 @@ export const make = Effect.sync((): TaskStore["Service"] => {
         const row = rows.get(taskId)
         return row === undefined ? Effect.succeedNone : Effect.map(Effect.fromResult(stored(row, "read")), Option.some)
       }),
-    view: (taskId) => Effect.sync(() => Option.fromUndefinedOr(rows.get(taskId))),
+    view: (taskId) => Effect.sync(() => Option.map(Option.fromUndefinedOr(rows.get(taskId)), TaskRecord.view)),
     replace: ({ task: { taskId }, version }, next) =>
       Effect.suspend(() => {
         if (rows.get(taskId)?.version !== version) return Effect.fail(new VersionConflict({ taskId, version }))
@@ -79,14 +94,19 @@ export const make = Effect.sync((): TaskStore["Service"] => {
         return isCurrent
       }),
     countLive: (owner) => Effect.sync(() => count(owner)),
-    list: ({ after, limit, live, owner }) =>
-      Effect.suspend(() => {
-        const chosen = [...rows.values()].filter((row) =>
-          (after === undefined || row.taskId > after) && (owner === undefined || row.owner === owner) &&
-          (live === undefined || row.live === live)
-        )
-        const page = chosen.toSorted((left, right) => left.taskId < right.taskId ? -1 : 1).slice(0, limit)
-        return Effect.forEach(page, (row) => Effect.fromResult(stored(row, "list")))
-      })
+    list: (options) =>
+      Effect.suspend(() => Effect.forEach(page(options), (row) => Effect.fromResult(stored(row, "list"))))
   }
 })
+
+/** The place of the first id above another one. */
+const above = (ids: ReadonlyArray<string>, id: string): number => {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((ids[middle] ?? "") > id) high = middle
+    else low = middle + 1
+  }
+  return low
+}
