@@ -26,7 +26,7 @@ describe("DueQueue", () => {
       else model.set(taskId, dueAt)
       assert.strictEqual(queue.size, model.size)
     }
-    const expected = [...model.values()].filter((dueAt) => dueAt <= now).sort((a, b) => a - b).slice(0, limit)
+    const expected = [...model.values()].filter((dueAt) => dueAt <= now).toSorted((a, b) => a - b).slice(0, limit)
     for (let again = 0; again < 2; again++) {
       const found = queue.due(now, limit)
       assert.deepStrictEqual(found.map((taskId) => model.get(taskId)), expected)

@@ -59,4 +59,5 @@ export const hostileTexts: ReadonlyArray<readonly [name: string, text: string]> 
 ]
 
 /** Arguments, questions and steps with keys that assignment would lose. */
-export const hostileKeys = `{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":1,"":2,"10":3,"a.b":4}`
+export const hostileKeys =
+  `{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":1,"":2,"10":3,"a.b":4}`

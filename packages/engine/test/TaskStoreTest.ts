@@ -1,7 +1,8 @@
 /**
  * What every task store has to do: run `suite` on a layer that gives an empty store each time it is built.
  */
-import { Task, TaskWire } from "@effect-mcp-tasks/core"
+import { TaskWire } from "@effect-mcp-tasks/core"
+import type { Task } from "@effect-mcp-tasks/core"
 import { TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Layer, Option, Result } from "effect"
@@ -297,6 +298,6 @@ const lists = (test: Test): void => {
       if (turn > 1) yield* store.remove(id(2 * turn - 1), 1)
     }
     assert.deepStrictEqual(seen.filter((taskId) => stays.includes(taskId)), stays)
-    assert.deepStrictEqual(seen, [...new Set(seen)].sort())
+    assert.deepStrictEqual(seen, [...new Set(seen)].toSorted())
   }))
 }
