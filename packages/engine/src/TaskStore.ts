@@ -131,4 +131,19 @@ export const layerSql: Layer.Layer<
   TaskStore,
   Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Layer.effect(TaskStore, sqlTaskStore.make)
+> = Layer.effect(TaskStore, sqlTaskStore.make({ table: "mcp_tasks" }))
+
+/**
+ * Does what `layerSql` does, in another table than `mcp_tasks`.
+ *
+ * **Details**
+ *
+ * Migrations are counted in a table of the same name with `_migrations` behind it.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerSqlWith = (options: {
+  readonly table: string
+}): Layer.Layer<TaskStore, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
+  Layer.effect(TaskStore, sqlTaskStore.make(options))

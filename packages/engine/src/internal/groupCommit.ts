@@ -21,6 +21,13 @@ interface Job {
   readonly fail: (cause: Cause.Cause<SqlError.SqlError>) => void
 }
 
+/**
+ * Commits a write together with others.
+ *
+ * @since 0.1.0
+ */
+export type Together = <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+
 /** How many writes share a transaction at the most, so that nobody waits for a crowd. */
 const maxBatch = 64
 
@@ -57,7 +64,7 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
     for (let start = 0; start < jobs.length; start += maxBatch) yield* commit(jobs.slice(start, start + maxBatch))
   })
 
-  return <A, E>(write: Effect.Effect<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
+  const together: Together = <A, E>(write: Effect.Effect<A, E>) =>
     isShared
       ? Effect.contextWith((context: Context.Context<never>) => {
         if (Context.getOption(context, sql.transactionService)._tag === "Some") return write
@@ -71,4 +78,5 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
           : Deferred.await(ended)
       })
       : write
+  return together
 })

@@ -1,53 +1,83 @@
 /**
  * A store in one table of a SQL database, in the SQL that SQLite and Postgres share. Each operation is one statement.
  *
+ * The columns stand in the order in which they are asked for: what finds a row, then the head that every poll answers
+ * with, then the result of a completed task, and last the body, which no poll reads. A database that chains long rows
+ * over pages (SQLite) reads a row only as far as the last column it is asked for.
+ *
  * @since 0.1.0
  */
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import type * as SqlError from "effect/sql/SqlError"
+import * as SqlError from "effect/sql/SqlError"
+import type * as Statement from "effect/sql/Statement"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as groupCommit from "./groupCommit.ts"
 
-const migrations = Migrator.fromRecord({
-  "0001_tasks": Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`CREATE TABLE mcp_tasks (
-      task_id TEXT PRIMARY KEY,
+const createTable = (table: string) =>
+  Effect.gen(function*() {
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    // Pages are read in the order of ids, which must not depend on the locale of the database.
+    const id = sql.literal(sql.onDialectOrElse({ pg: () => `TEXT COLLATE "C"`, orElse: () => "TEXT" }))
+    yield* sql`CREATE TABLE ${sql(table)} (
+      task_id ${id} NOT NULL PRIMARY KEY,
       version INTEGER NOT NULL,
       owner TEXT NOT NULL,
       live INTEGER NOT NULL,
       due_at BIGINT,
       head TEXT NOT NULL,
-      body TEXT NOT NULL,
-      result TEXT
+      result TEXT,
+      body TEXT NOT NULL
     )`
-    yield* sql`CREATE INDEX mcp_tasks_due ON mcp_tasks (due_at) WHERE due_at IS NOT NULL`
-    yield* sql`CREATE INDEX mcp_tasks_live ON mcp_tasks (owner, task_id) WHERE live = 1`
+    yield* sql`CREATE INDEX ${sql(`${table}_due`)} ON ${sql(table)} (due_at) WHERE due_at IS NOT NULL`
+    yield* sql`CREATE INDEX ${sql(`${table}_live`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
   })
-})
+
+const isLock = (error: unknown): boolean =>
+  SqlError.isSqlError(error)
+    ? error.reason._tag === "LockTimeoutError"
+    : error instanceof Migrator.MigrationError && error.cause !== undefined && isLock(error.cause)
+
+/** Brings the table up to date; processes that start together wait for the one that does it. */
+const migrate = (table: string) =>
+  Migrator.make({})({
+    loader: Migrator.fromRecord({ "0001_tasks": createTable(table) }),
+    table: `${table}_migrations`
+  }).pipe(Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 }))
 
 type Operation = TaskStoreError["operation"]
 
+/** Drivers read integers as they like: as numbers, as text (Postgres, BIGINT) or as bigints (`SafeIntegers`). */
+type Integer = number | string | bigint
+
 interface Row extends Pick<TaskRecord.TaskRecord, "body" | "result"> {
-  readonly version: number
+  readonly version: Integer
 }
 
 interface DueRow {
   readonly task_id: string
-  readonly version: number
-  readonly live: number
+  readonly version: Integer
+  readonly live: Integer
 }
 
 interface ViewRow extends Omit<TaskView, "taskId" | "live" | "dueAt"> {
-  readonly live: number
+  readonly live: Integer
   readonly due_at: number | null
+}
+
+/** The table that a statement is about. */
+interface Table {
+  readonly sql: SqlClient.SqlClient
+  readonly tasks: Statement.Fragment
+  /** Commits a write, with others that are asked for at the same moment. */
+  readonly together: groupCommit.Together
 }
 
 /**
@@ -55,27 +85,23 @@ interface ViewRow extends Omit<TaskView, "taskId" | "live" | "dueAt"> {
  *
  * @since 0.1.0
  */
-export const make = Effect.gen(function*() {
-  yield* Migrator.make({})({ loader: migrations, table: "mcp_tasks_migrations" })
+export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
+  yield* migrate(table)
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const together = yield* groupCommit.make(sql)
-  return { ...writing(sql, together), ...reading(sql) }
+  const on = { sql, tasks: sql`${sql(table)}`, together: yield* groupCommit.make(sql) }
+  return { ...writing(on), ...reading(on) }
 })
 
-type Together = <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
-
-const writing = (
-  sql: SqlClient.SqlClient,
-  together: Together
-): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+const writing = ({ sql, tasks, together }: Table): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => ({
   create: Effect.fnUntraced(function*(task, { maxLive }) {
     const { body, dueAt, head, live, owner, result, taskId } = TaskRecord.encode(task)
-    const created = yield* together(sql`INSERT INTO mcp_tasks (task_id, version, owner, live, due_at, head, body, result)
+    // Without the second condition, a known id at the limit would be taken for one task too many.
+    const created = yield* together(sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)
       SELECT CAST(${taskId} AS TEXT), 1, CAST(${owner} AS TEXT), CAST(${live ? 1 : 0} AS INTEGER),
-        CAST(${dueAt} AS BIGINT), CAST(${head} AS TEXT), CAST(${body} AS TEXT), CAST(${result} AS TEXT)
+        CAST(${dueAt} AS BIGINT), CAST(${head} AS TEXT), CAST(${result} AS TEXT), CAST(${body} AS TEXT)
       WHERE (
-        SELECT count(*) FROM (SELECT 1 FROM mcp_tasks WHERE owner = ${owner} AND live = 1 LIMIT ${maxLive}) AS others
-      ) < ${maxLive}
+        SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${owner} AND live = 1 LIMIT ${maxLive}) AS others
+      ) < ${maxLive} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${taskId})
       RETURNING version`).pipe(Effect.mapError((error) =>
       error.reason._tag === "UniqueViolation" ? new TaskAlreadyExists({ taskId }) : unavailable("create")(error)
     ))
@@ -85,8 +111,8 @@ const writing = (
   replace: Effect.fnUntraced(function*({ task: { taskId }, version }, next) {
     const { body, dueAt, head, live, result } = TaskRecord.encode(next)
     // A task keeps its owner: naming the column would only make the database touch its index.
-    const replaced = yield* together(sql`UPDATE mcp_tasks SET version = version + 1,
-        live = ${live ? 1 : 0}, due_at = ${dueAt}, head = ${head}, body = ${body}, result = ${result}
+    const replaced = yield* together(sql`UPDATE ${tasks} SET version = version + 1,
+        live = ${live ? 1 : 0}, due_at = ${dueAt}, head = ${head}, result = ${result}, body = ${body}
       WHERE task_id = ${taskId} AND version = ${version} RETURNING version`).pipe(
       Effect.mapError(unavailable("replace"))
     )
@@ -96,14 +122,14 @@ const writing = (
   }),
 
   remove: (taskId, version) =>
-    sql`DELETE FROM mcp_tasks WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
+    sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
       Effect.mapBoth({ onFailure: unavailable("remove"), onSuccess: (rows) => rows.length > 0 })
     )
 })
 
-const reading = (sql: SqlClient.SqlClient): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => ({
   read: Effect.fnUntraced(function*(taskId) {
-    const [row] = yield* sql<Row>`SELECT version, body, result FROM mcp_tasks WHERE task_id = ${taskId}`.pipe(
+    const [row] = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
       Effect.mapError(unavailable("read"))
     )
     return row === undefined ? Option.none() : Option.some(yield* decode(row, "read"))
@@ -111,7 +137,7 @@ const reading = (sql: SqlClient.SqlClient): Omit<TaskStore["Service"], "create" 
 
   view: (taskId) =>
     sql<ViewRow>`SELECT owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
-      FROM mcp_tasks WHERE task_id = ${taskId}`.pipe(
+      FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
       Effect.mapBoth({
         onFailure: unavailable("view"),
         onSuccess: ([row]) => row === undefined ? Option.none() : Option.some(shown(taskId, row))
@@ -119,26 +145,28 @@ const reading = (sql: SqlClient.SqlClient): Omit<TaskStore["Service"], "create" 
     ),
 
   due: (now, limit) =>
-    sql<DueRow>`SELECT task_id, version, live FROM mcp_tasks
+    sql<DueRow>`SELECT task_id, version, live FROM ${tasks}
       WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
       Effect.mapBoth({
         onFailure: unavailable("due"),
         onSuccess: (rows) =>
-          rows.map(({ live, task_id, version }): DueTask => ({ taskId: task_id, version, live: live === 1 }))
+          rows.map(({ live, task_id, version }): DueTask => (
+            { taskId: task_id, version: Number(version), live: isOne(live) }
+          ))
       })
     ),
 
   countLive: (owner) =>
-    sql<{ readonly live: number }>`SELECT CAST(count(*) AS INTEGER) AS live FROM mcp_tasks
-      WHERE owner = ${owner} AND live = 1`.pipe(
-      Effect.mapBoth({ onFailure: unavailable("countLive"), onSuccess: ([row]) => row?.live ?? 0 })
+    sql<{ readonly live: Integer }>`SELECT count(*) AS live FROM ${tasks} WHERE owner = ${owner} AND live = 1`.pipe(
+      Effect.mapBoth({ onFailure: unavailable("countLive"), onSuccess: ([row]) => Number(row?.live ?? 0) })
     ),
 
   list: Effect.fnUntraced(function*({ after, limit, live, owner }) {
-    const rows = yield* sql<Row>`SELECT version, body, result FROM mcp_tasks WHERE ${
+    const rows = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE ${
       sql.and([
         sql`task_id > ${after ?? ""}`,
         ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
+        // Literals: a database uses an index of live tasks only where it can see that they are asked for.
         ...(live === undefined ? [] : [live ? sql`live = 1` : sql`live = 0`])
       ])
     } ORDER BY task_id LIMIT ${limit}`.pipe(Effect.mapError(unavailable("list")))
@@ -146,19 +174,21 @@ const reading = (sql: SqlClient.SqlClient): Omit<TaskStore["Service"], "create" 
   })
 })
 
+const isOne = (live: Integer): boolean => Number(live) === 1
+
 const unavailable = (operation: Operation) => (cause: SqlError.SqlError): TaskStoreError =>
   new TaskStoreError({ operation, reason: "Unavailable", cause })
 
 const decode = (row: Row, operation: Operation): Effect.Effect<Task.Stored, TaskStoreError> =>
   Effect.fromResult(Result.mapBoth(TaskRecord.decode(row), {
-    onSuccess: (task) => ({ task, version: row.version }),
-    onFailure: (cause) => new TaskStoreError({ operation, reason: "Corrupt", cause })
+    onSuccess: (task) => ({ task, version: Number(row.version) }),
+    onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
   }))
 
 const shown = (taskId: string, { due_at, head, live, owner, result }: ViewRow): TaskView => ({
   taskId,
   owner,
-  live: live === 1,
+  live: isOne(live),
   dueAt: due_at,
   head,
   result
