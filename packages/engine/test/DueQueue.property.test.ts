@@ -35,6 +35,14 @@ describe("DueQueue", () => {
     }
   })
 
+  it("keeps its order when the last entry moves up into the gap of another branch", () => {
+    const queue = new DueQueue()
+    for (const dueAt of [1, 10, 2, 11, 12, 3, 4]) queue.set(`at ${dueAt}`, dueAt)
+    queue.set("at 11", null)
+    for (const dueAt of [20, 21, 22, 23]) queue.set(`at ${dueAt}`, dueAt)
+    assert.deepStrictEqual(queue.due(4, 10), ["at 1", "at 2", "at 3", "at 4"])
+  })
+
   it("does not grow with deadlines that move and tasks that go", () => {
     const queue = new DueQueue()
     for (let turn = 0; turn < 1_000; turn++) {

@@ -283,6 +283,15 @@ const lists = (test: Test): void => {
     assert.deepStrictEqual((yield* store.list({ limit: 1, after: "a" }))[0]?.version, 2)
   }))
 
+  test("lists what came and went since it was last asked", Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    for (const taskId of ["b", "d"]) yield* create(working({ taskId }))
+    assert.deepStrictEqual(yield* listIds({ limit: 10 }), ["b", "d"])
+    for (const taskId of ["a", "c", "e"]) yield* create(working({ taskId }))
+    yield* store.remove("d", 1)
+    assert.deepStrictEqual(yield* listIds({ limit: 10 }), ["a", "b", "c", "e"])
+  }))
+
   test("pages over every task that stays, once each, while others come and go", Effect.gen(function*() {
     const store = yield* TaskStore.TaskStore
     const id = (n: number) => `task-${String(n).padStart(3, "0")}`
