@@ -150,7 +150,7 @@ const properties = <E>(layer: Layer.Layer<TaskStore.TaskStore, E>): void => {
         const store = yield* TaskStore.TaskStore
         const taskId = `${made++} ${given.one.taskId}`
         const one = { ...given.one, taskId }
-        const two = { ...given.two, taskId }
+        const two = { ...given.two, taskId, owner: one.owner }
         const created = yield* store.create(one, { maxLive: Number.MAX_SAFE_INTEGER })
         assert.deepStrictEqual(yield* store.read(taskId), Option.some({ task: viaJson(one), version: 1 }))
         yield* store.replace(created, two)

@@ -12,6 +12,7 @@ import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 
@@ -38,7 +39,7 @@ const maxBatch = 64
  *
  * A write within a transaction of its caller belongs to that transaction and is left alone. Only SQLite gains from
  * this, and only there does a refused statement leave its transaction whole: on other databases every write is
- * committed by itself.
+ * committed by itself. Once the scope is closed, so is every write here: whatever comes so late fails by itself.
  *
  * @since 0.1.0
  */
@@ -46,6 +47,10 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   const scope = yield* Effect.scope
   const isShared = sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
   let waiting: Array<Job> = []
+  let isOpen = true
+  yield* Effect.addFinalizer(() => Effect.sync(() => {
+    isOpen = false
+  }))
 
   const commit = (jobs: ReadonlyArray<Job>) =>
     Effect.matchCause(sql.withTransaction(Effect.forEach(jobs, ({ run }) => run)), {
@@ -64,19 +69,22 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
     for (let start = 0; start < jobs.length; start += maxBatch) yield* commit(jobs.slice(start, start + maxBatch))
   })
 
-  const together: Together = <A, E>(write: Effect.Effect<A, E>) =>
-    isShared
-      ? Effect.contextWith((context: Context.Context<never>) => {
-        if (Context.getOption(context, sql.transactionService)._tag === "Some") return write
-        const ended = Deferred.makeUnsafe<A, E | SqlError.SqlError>()
-        waiting.push({
-          run: Effect.map(Effect.exit(write), (exit) => () => Deferred.doneUnsafe(ended, exit)),
-          fail: (cause) => Deferred.doneUnsafe(ended, Effect.failCause(cause))
-        })
-        return waiting.length === 1
-          ? Effect.andThen(Effect.forkIn(Effect.uninterruptible(flush), scope), Deferred.await(ended))
-          : Deferred.await(ended)
+  const join = <A, E>(write: Effect.Effect<A, E>) => {
+    const ended = Deferred.makeUnsafe<A, E | SqlError.SqlError>()
+    // Whoever comes first also sees to the commit, whatever becomes of that caller.
+    return Effect.uninterruptibleMask((restore) => {
+      waiting.push({
+        run: Effect.map(Effect.exit(write), (exit) => () => Deferred.doneUnsafe(ended, exit)),
+        fail: (cause) => Deferred.doneUnsafe(ended, Effect.failCause(cause))
       })
-      : write
+      const told = restore(Deferred.await(ended))
+      return waiting.length > 1 ? told : Effect.andThen(Effect.forkIn(Effect.uninterruptible(flush), scope), told)
+    })
+  }
+
+  const together: Together = <A, E>(write: Effect.Effect<A, E>) =>
+    Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E | SqlError.SqlError> =>
+      isShared && isOpen && Option.isNone(Context.getOption(context, sql.transactionService)) ? join(write) : write
+    )
   return together
 })

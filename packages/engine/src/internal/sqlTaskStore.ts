@@ -37,7 +37,8 @@ const createTable = (table: string) =>
       body TEXT NOT NULL
     )`
     yield* sql`CREATE INDEX ${sql(`${table}_due`)} ON ${sql(table)} (due_at) WHERE due_at IS NOT NULL`
-    yield* sql`CREATE INDEX ${sql(`${table}_live`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
+    yield* sql`CREATE INDEX ${sql(`${table}_live`)} ON ${sql(table)} (task_id) WHERE live = 1`
+    yield* sql`CREATE INDEX ${sql(`${table}_owner`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
   })
 
 const isLock = (error: unknown): boolean =>
