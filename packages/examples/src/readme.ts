@@ -3,20 +3,19 @@
  *
  * @since 0.1.0
  */
-import { CurrentTask, Embedded, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
-import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
+import { CurrentTask, TaskOwner, TaskStore, TaskTool } from "@effect-mcp-tasks/engine"
+import { TaskServer } from "@effect-mcp-tasks/server"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
-import { HttpRouter } from "effect/http"
 import { createServer } from "node:http"
 
 const Countdown = Tool.make("countdown", { parameters: Schema.Struct({ from: Schema.Int }), success: Schema.String })
   .annotate(TaskTool.Policy, { ttl: "10 minutes", pollInterval: "500 millis", recovery: "resume" })
-const Tools = Toolkit.make(Countdown)
+const toolkit = Toolkit.make(Countdown)
 
-const Handlers = Tools.toLayer({
+const Handlers = toolkit.toLayer({
   countdown: Effect.fn(function*({ from }) {
     const task = yield* CurrentTask.CurrentTask
     for (let n = from; n > 0; n--) {
@@ -27,13 +26,9 @@ const Handlers = Tools.toLayer({
   })
 })
 
-HttpRouter.serve(HttpTransport.layer()).pipe(
-  Layer.provide(Dispatcher.layer({ name: "countdown", version: "1.0.0" })),
-  Layer.provide(Embedded.layer),
-  Layer.provide(TaskTools.layer(Tools).pipe(Layer.provide(Handlers))),
-  Layer.provide(TaskStore.layerSql),
+TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
+  Layer.provide([Handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
   Layer.provide(SqliteClient.layer({ filename: "tasks.sqlite" })),
-  Layer.provide(TaskOwner.layerAnonymous),
   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: Number(process.env.PORT ?? 3000) })),
   Layer.launch,
   NodeRuntime.runMain

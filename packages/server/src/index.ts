@@ -5,3 +5,4 @@
  */
 export * as Dispatcher from "./Dispatcher.ts"
 export * as HttpTransport from "./HttpTransport.ts"
+export * as TaskServer from "./TaskServer.ts"

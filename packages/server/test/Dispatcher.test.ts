@@ -107,6 +107,13 @@ describe("tools/call", () => {
       assert.notInclude(body, "secret")
     }))
 
+  it.effect("a handler that interrupts itself is an error, not a client that went away", () =>
+    Effect.gen(function*() {
+      const server = yield* start({ script: () => Effect.interrupt })
+      const expected = refused(-32603, "The tool was interrupted before it ended")
+      yield* expect(server.ask("tools/call", { name: "plain", arguments: { text: "" } }), 200, expected)
+    }))
+
   it.effect("a plain call that is interrupted stays interrupted", () =>
     Effect.gen(function*() {
       const hasStopped = yield* Deferred.make<void>()

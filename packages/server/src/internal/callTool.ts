@@ -11,7 +11,10 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -44,8 +47,24 @@ export const call = Effect.fnUntraced(function*(
   if (Result.isFailure(decoded)) return mistaken(decoded.failure)
   return Option.isSome(settings) && request.declaresTasks && decoded.success.mode === "task"
     ? yield* asTask(services, settings.value, { request, tool: tool.value, call: decoded.success, given })
-    : yield* Effect.flatMap(decoded.success.run, finished)
+    : yield* Effect.flatMap(inline(decoded.success.run), finished)
 })
+
+/**
+ * Runs a tool within the request, and no longer than it. A handler that interrupts itself is told from a client that
+ * went away: the first still gets an answer.
+ */
+const inline = (run: Effect.Effect<ToolOutcome>): Effect.Effect<ToolOutcome> =>
+  Effect.flatMap(Effect.forkChild(run), (fiber) =>
+    Effect.flatMap(
+      Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber)),
+      (exit) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.succeed(interrupted) : exit
+    ))
+
+const interrupted: ToolOutcome = {
+  _tag: "Error",
+  error: WireError.internalError("The tool was interrupted before it ended")
+}
 
 interface Accepted {
   readonly request: McpRequest.AdmittedRequest
