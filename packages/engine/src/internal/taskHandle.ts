@@ -59,6 +59,7 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
         if (known?.state !== "answered" && !declaresForms(attempt)) {
           return yield* new InputUnavailable({ key, reason: "NotDeclared" })
         }
+        if (key === "") return yield* fatal("The tool asked a question without a key")
         const request = yield* requestOf(key, form, limits)
         return yield* decodeAnswer(yield* attempt.ask({ key, request }, give), form)
       })

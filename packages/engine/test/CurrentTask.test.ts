@@ -1,0 +1,26 @@
+import { CurrentTask, TaskStore } from "@effect-mcp-tasks/engine"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { call, get, settle, start } from "./TestTools.ts"
+
+const form = { message: "Overwrite?", schema: Schema.Struct({ overwrite: Schema.Boolean }) }
+
+const careless: Record<string, Effect.Effect<unknown>> = {
+  "a question without a key": Effect.flatMap(CurrentTask.CurrentTask, (task) => Effect.orDie(task.elicit("", form))),
+  "a step without a name": Effect.flatMap(
+    CurrentTask.CurrentTask,
+    (task) => task.step("", Schema.Int, Effect.succeed(1))
+  )
+}
+
+describe("CurrentTask", () => {
+  for (const [name, once] of Object.entries(careless)) {
+    it.effect(`${name} fails the task, which can still be read`, () =>
+      Effect.gen(function*() {
+        const process = yield* start({ once: () => once })
+        const taskId = yield* call(process, "once")
+        yield* settle
+        assert.strictEqual((yield* get(process, taskId)).status, "failed")
+      }).pipe(Effect.provide(Layer.fresh(TaskStore.layerMemory))))
+  }
+})
