@@ -21,13 +21,15 @@ const idsAtATime = 128
 export const make = (random: SecureRandom.SecureRandom["Service"]): Effect.Effect<string> => {
   let bytes = new Uint8Array(0)
   let used = 0
-  const next = Effect.sync(() => {
+  // The refill and the ids it is for are one step, so that no other fiber draws them in between.
+  const draw = (): string => {
     used += idBytes
     return Hex.encode(bytes.subarray(used - idBytes, used))
-  })
+  }
   const refill = Effect.map(random.randomBytes(idBytes * idsAtATime), (fresh) => {
     bytes = new Uint8Array(fresh)
     used = 0
+    return draw()
   })
-  return Effect.suspend(() => used < bytes.length ? next : Effect.andThen(refill, next))
+  return Effect.suspend(() => used < bytes.length ? Effect.succeed(draw()) : refill)
 }
