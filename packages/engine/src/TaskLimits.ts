@@ -21,7 +21,7 @@ export interface Limits {
   readonly maxTtl: Duration.Duration
   /** Size of a result in UTF-16 code units of its JSON text. A larger one fails its task with -32603. */
   readonly maxResultLength: number
-  /** Nesting of objects and arrays in requests and results. */
+  /** Nesting of objects and arrays in results, steps and questions. Requests are bounded by admission, at 128. */
   readonly maxJsonDepth: number
   /** Distinct input keys that one task may issue in its life. */
   readonly maxQuestions: number

@@ -7,6 +7,10 @@ const form = { message: "Overwrite?", schema: Schema.Struct({ overwrite: Schema.
 
 const careless: Record<string, Effect.Effect<unknown>> = {
   "a question without a key": Effect.flatMap(CurrentTask.CurrentTask, (task) => Effect.orDie(task.elicit("", form))),
+  "a question with an endless key": Effect.flatMap(
+    CurrentTask.CurrentTask,
+    (task) => Effect.orDie(task.elicit("k".repeat(257), form))
+  ),
   "a step without a name": Effect.flatMap(
     CurrentTask.CurrentTask,
     (task) => task.step("", Schema.Int, Effect.succeed(1))

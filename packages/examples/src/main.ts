@@ -41,7 +41,10 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
   )
   // The port comes first: a second server on the same port must not take up the tasks of the one that runs.
   return yield* Layer.merge(Server.layerSqlite(options.file), welcome).pipe(
-    Layer.provide(NodeHttpServer.layer(createServer, { host, port: options.port })),
+    // A client that never finishes its request must not hold the store open.
+    Layer.provide(
+      NodeHttpServer.layer(createServer, { host, port: options.port, gracefulShutdownTimeout: "2 seconds" })
+    ),
     Layer.launch
   )
 }, (started, { file, port }) =>

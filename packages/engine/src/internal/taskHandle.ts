@@ -59,12 +59,17 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
         if (known?.state !== "answered" && !declaresForms(attempt)) {
           return yield* new InputUnavailable({ key, reason: "NotDeclared" })
         }
-        if (key === "") return yield* fatal("The tool asked a question without a key")
+        if (key === "" || key.length > maxKeyLength) {
+          return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
+        }
         const request = yield* requestOf(key, form, limits)
         return yield* decodeAnswer(yield* attempt.ask({ key, request }, give), form)
       })
   }
 }
+
+/** A key is shown in every poll for as long as its question is open. */
+const maxKeyLength = 256
 
 /** Form mode is declared by `elicitation: { form }` or by an empty `elicitation` (MCP, "Elicitation": capabilities). */
 const declaresForms = ({ task }: Attempt): boolean => {
