@@ -61,7 +61,8 @@ export class TaskRunner extends Context.Service<TaskRunner, {
  *
  * **Gotchas**
  *
- * Two processes with this runner on one store would take each other's tasks away. For replicas there is a queue.
+ * Two processes with this runner on one store would take each other's tasks away. Keep a SQLite file for one of them by
+ * `exclusive: true`. For replicas there is a queue.
  *
  * @category layers
  * @since 0.1.0
