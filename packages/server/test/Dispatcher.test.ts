@@ -155,7 +155,7 @@ describe("inlineWithin", () => {
     Effect.gen(function*() {
       const server = yield* start()
       const { body } = yield* asked(server, "hello")
-      assert.include(body, `"result":{"resultType":"complete","content":[{"type":"text","text":"hello"}]}`)
+      assert.include(body, `"resultType":"complete","content":[{"type":"text","text":"hello"}]}`)
       assert.strictEqual(yield* taskCount(server), 0)
     }))
 
