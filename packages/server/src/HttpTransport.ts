@@ -3,7 +3,8 @@
  *
  * Before a message is read, the request must come from where it may come from (`Host`, `Origin`), be a POST of JSON,
  * and be small enough. A plain tool call is interrupted when its client goes away; the handler of a task is not, since
- * it belongs to nobody's request.
+ * it belongs to nobody's request. Only a task whose client goes away before it was answered with it is cancelled: no
+ * client would ever know of it.
  *
  * @since 0.1.0
  */
