@@ -85,6 +85,7 @@ const checkIdentity = (task: Task.Task, next: Task.Task) => {
   assert.isTrue(isPrefix(task.steps, next.steps), "7: steps are only added")
   for (const [index, question] of task.questions.entries()) {
     if (question.state === "answered") assert.deepStrictEqual(next.questions[index], question, "7: answers stay")
+    if (question.state === "withdrawn") assert.deepStrictEqual(next.questions[index], question, "3: a key is spent")
   }
 }
 
