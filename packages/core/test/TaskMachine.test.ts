@@ -1,7 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
-import { Task, TaskMachine } from "../src/index.ts"
-import type { TaskCommand } from "../src/index.ts"
 import {
   after,
   answered,
@@ -17,7 +13,11 @@ import {
   started,
   under,
   withdrawn
-} from "./TaskSpec.ts"
+} from "@effect-mcp-tasks/testing/TaskSpec"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { Task, TaskMachine } from "../src/index.ts"
+import type { TaskCommand } from "../src/index.ts"
 
 const at = createdAt + 100
 const attempt = 1
