@@ -108,9 +108,9 @@ const make = Effect.gen(function*() {
     return yield* writer.view(taskId)
   })
 
-  const create: TaskEngine["Service"]["create"] = Effect.fn("TaskEngine.create")(function*(task, { started }) {
+  const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
     const at = yield* Clock.currentTimeMillis
-    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId })
+    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId(at) })
     const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
     return yield* store.create(first, { maxLive: limits.maxLiveTasks })
   })
@@ -132,16 +132,16 @@ const make = Effect.gen(function*() {
     create,
     view,
     awaitEnd,
-    answer: Effect.fn("TaskEngine.answer")(writer.answer),
-    cancel: Effect.fn("TaskEngine.cancel")(writer.cancel),
-    apply: Effect.fn("TaskEngine.apply")(writer.apply),
+    answer: writer.answer,
+    cancel: writer.cancel,
+    apply: writer.apply,
     forget: ({ task, version }) => Effect.asVoid(store.remove(task.taskId, version))
   })
 })
 
 /**
- * Writes to whatever store and signals through whatever signal are provided. Task ids are 128 random bits from a
- * cryptographic source.
+ * Writes to whatever store and signals through whatever signal are provided. Task ids hold 128 random bits
+ * from a cryptographic source.
  *
  * @category layers
  * @since 0.1.0

@@ -99,7 +99,13 @@ export class TaskStore extends Context.Service<TaskStore, {
   /** How many tasks of an owner have not ended. */
   readonly countLive: (owner: string) => Effect.Effect<number, TaskStoreError>
 
-  /** At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire. */
+  /**
+   * At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire.
+   *
+   * **Gotchas**
+   *
+   * A record that cannot be decoded is passed over, and named in the log once. A page shorter than `limit` is the last.
+   */
   readonly list: (options: {
     readonly owner?: string | undefined
     readonly live?: boolean | undefined

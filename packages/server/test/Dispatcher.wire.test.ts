@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ada, settle, start, tasks } from "./TestServer.ts"
 
-const anId = /\b[0-9a-f]{32}\b/g
+const anId = /\b[0-9a-f]{44}\b/g
 
 const masked = (text: string | undefined) => text?.replaceAll(anId, "ID")
 

@@ -20,6 +20,7 @@ import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as groupCommit from "./groupCommit.ts"
+import * as readable from "./readable.ts"
 
 const createTable = (table: string) =>
   Effect.gen(function*() {
@@ -60,6 +61,10 @@ type Integer = number | string | bigint
 
 interface Row extends Pick<TaskRecord.TaskRecord, "body" | "result"> {
   readonly version: Integer
+}
+
+interface ListedRow extends Row {
+  readonly task_id: string
 }
 
 interface DueRow {
@@ -128,12 +133,16 @@ const writing = ({ sql, tasks, together }: Table): Pick<TaskStore["Service"], "c
     )
 })
 
-const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+type ListOptions = Parameters<TaskStore["Service"]["list"]>[0]
+
+type Reading = Omit<TaskStore["Service"], "create" | "replace" | "remove">
+
+const reading = ({ sql, tasks }: Table): Reading => ({
   read: Effect.fnUntraced(function*(taskId) {
     const [row] = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
       Effect.mapError(unavailable("read"))
     )
-    return row === undefined ? Option.none() : Option.some(yield* decode(row, "read"))
+    return row === undefined ? Option.none() : Option.some(yield* decode(row))
   }),
 
   view: (taskId) =>
@@ -162,17 +171,27 @@ const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "
       Effect.mapBoth({ onFailure: unavailable("countLive"), onSuccess: ([row]) => Number(row?.live ?? 0) })
     ),
 
-  list: Effect.fnUntraced(function*({ after, limit, live, owner }) {
-    const rows = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE ${
+  list: readable.make(({ after, limit, live, owner }: ListOptions) =>
+    sql<ListedRow>`SELECT task_id, version, result, body FROM ${tasks} WHERE ${
       sql.and([
         sql`task_id > ${after ?? ""}`,
         ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
         // Literals: a database uses an index of live tasks only where it can see that they are asked for.
         ...(live === undefined ? [] : [live ? sql`live = 1` : sql`live = 0`])
       ])
-    } ORDER BY task_id LIMIT ${limit}`.pipe(Effect.mapError(unavailable("list")))
-    return yield* Effect.forEach(rows, (row) => decode(row, "list"))
-  })
+    } ORDER BY task_id LIMIT ${limit}`.pipe(
+      Effect.mapBoth({
+        onFailure: unavailable("list"),
+        onSuccess: (rows) =>
+          rows.map(({ body, result, task_id, version }) => ({
+            taskId: task_id,
+            version: Number(version),
+            body,
+            result
+          }))
+      })
+    )
+  )
 })
 
 const isOne = (live: Integer): boolean => Number(live) === 1
@@ -180,10 +199,10 @@ const isOne = (live: Integer): boolean => Number(live) === 1
 const unavailable = (operation: Operation) => (cause: SqlError.SqlError): TaskStoreError =>
   new TaskStoreError({ operation, reason: "Unavailable", cause })
 
-const decode = (row: Row, operation: Operation): Effect.Effect<Task.Stored, TaskStoreError> =>
+const decode = (row: Row): Effect.Effect<Task.Stored, TaskStoreError> =>
   Effect.fromResult(Result.mapBoth(TaskRecord.decode(row), {
     onSuccess: (task) => ({ task, version: Number(row.version) }),
-    onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
+    onFailure: (corrupt) => new TaskStoreError({ operation: "read", ...corrupt })
   }))
 
 const shown = (taskId: string, { due_at, head, live, owner, result }: ViewRow): TaskView => ({
