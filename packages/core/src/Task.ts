@@ -188,6 +188,8 @@ const fields = {
   statusMessage: Schema.optionalKey(Schema.String),
   /** How many times the task was started; the fence that every command of a worker must carry. */
   attempt: Schema.Natural,
+  /** Who started that attempt, where several workers share a store. */
+  worker: Schema.optionalKey(Schema.NonEmptyString),
   /** How many of those attempts died without handing the task back. */
   lostAttempts: Schema.Natural,
   questions: Schema.Array(Question),
