@@ -382,9 +382,6 @@ export const findStep = (task: Task, name: string): Step | undefined => task.ste
 
 /**
  * The instant at which something is due: a live task expires, an ended one may be removed; `undefined` is never.
- *
- * **Details**
- *
  * The caller owns the clock: it sends `Expire` to a live task once this instant is reached, and removes an ended one.
  *
  * @category accessors

@@ -46,7 +46,8 @@ const inMemory = ":memory:"
  *
  * @since 0.1.0
  */
-export const usage = (url: string, file: string): string => `Serving MCP tasks at ${url}, kept in ${file === inMemory ? "memory" : file} (process ${process.pid})
+export const usage = (url: string, file: string): string =>
+  `Serving MCP tasks at ${url}, kept in ${file === inMemory ? "memory" : file} (process ${process.pid})
 
   export_report {rows}                        queries, asks, writes; only for clients that declare the extension
   summarize_report {reportId, simulateFail?}  reads, asks, summarizes; runs inline for clients that do not
