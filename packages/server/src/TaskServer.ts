@@ -27,32 +27,60 @@ export interface TaskServerOptions<Tools extends Record<string, Tool.Any>>
   readonly toolkit: Toolkit.Toolkit<Tools>
 }
 
+/** What a whole server needs besides a router and an owner for each request. */
+type Needed<Tools extends Record<string, Tool.Any>> =
+  | TaskStore
+  | Tool.HandlersFor<Tools>
+  | Tool.HandlerServices<Tools[keyof Tools]>
+
 /**
- * Serves the tools of a toolkit over HTTP and runs their tasks in this process.
+ * Serves the tools of a toolkit on a router, and runs their tasks in this process.
  *
  * **When to use**
  *
- * For a program that serves nothing else. It is `HttpTransport.layer`, `Dispatcher.layer`, `Embedded.layer` and
- * `TaskTools.layer` in one; take those where a router of your own serves more, or several processes share a store.
+ * Where callers are authenticated by router middleware, which provides `CurrentOwner` to this layer, or where the
+ * router serves more. It is `HttpTransport.layer`, `Dispatcher.layer`, `Embedded.layer` and `TaskTools.layer` in one;
+ * take those where several processes share a store.
+ *
+ * **Example** (Authenticated callers)
+ *
+ * ```ts
+ * HttpRouter.serve(TaskServer.layer({ name, version, toolkit }).pipe(Layer.provide(authenticated.layer)))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <Tools extends Record<string, Tool.Any>>(
+  options: TaskServerOptions<Tools>
+): Layer.Layer<
+  never,
+  TaskStoreError,
+  Needed<Tools> | HttpRouter.HttpRouter | HttpRouter.Request<"Requires", CurrentOwner>
+> => Layer.provide(HttpTransport.layer(options), dispatcher(options))
+
+/**
+ * Serves the tools of a toolkit over HTTP and runs their tasks in this process, for one owner.
+ *
+ * **When to use**
+ *
+ * For a program that serves nothing else, with `TaskOwner.layerAnonymous`: everyone who can reach the address is the
+ * same owner. Where requests say who they are from, use `layer`.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layerHttp = <Tools extends Record<string, Tool.Any>>(
   options: TaskServerOptions<Tools>
-): Layer.Layer<
-  never,
-  TaskStoreError,
-  | TaskStore
-  | CurrentOwner
-  | HttpServer.HttpServer
-  | Tool.HandlersFor<Tools>
-  | Tool.HandlerServices<Tools[keyof Tools]>
-> => {
-  const { instructions, name, title, toolkit, version, websiteUrl } = options
-  return HttpRouter.serve(HttpTransport.layer(options), { disableLogger: true }).pipe(
-    Layer.provide(Dispatcher.layer({ name, version, title, websiteUrl, instructions })),
+): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | HttpServer.HttpServer> => {
+  const served = HttpRouter.serve(HttpTransport.layer(options), { disableLogger: true })
+  return Layer.provide(served, dispatcher(options))
+}
+
+const dispatcher = <Tools extends Record<string, Tool.Any>>(
+  { instructions, name, title, toolkit, version, websiteUrl }: TaskServerOptions<Tools>
+): Layer.Layer<Dispatcher.Dispatcher, TaskStoreError, Needed<Tools>> =>
+  Dispatcher.layer({ name, version, title, websiteUrl, instructions }).pipe(
     Layer.provide(Embedded.layer),
     Layer.provide(TaskTools.layer(toolkit))
   )
-}

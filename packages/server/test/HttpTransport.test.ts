@@ -1,7 +1,7 @@
 /** The endpoint over loopback HTTP: what is let in and answered, and what becomes of a call whose client leaves. */
 import { TaskOwner } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, type Schema } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, type Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Agent } from "node:http"
 import {
@@ -288,16 +288,22 @@ describe("answers", () => {
 })
 
 describe("the owner of a request", () => {
-  it.live("is the one that the router's middleware found, not the one that the layer was built with", () =>
+  /** Takes everyone at their word, and provides nobody for who says nothing, whatever its type claims. */
+  const authenticated = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((endpoint) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+      const subject = headers["x-subject"]
+      return subject === undefined
+        ? Effect.provideContext(endpoint, Context.makeUnsafe<TaskOwner.CurrentOwner>(new Map()))
+        : Effect.provideService(
+          endpoint,
+          TaskOwner.CurrentOwner,
+          TaskOwner.principal({ issuer: "https://issuer.example", subject })
+        )
+    })
+  )
+
+  it.live("is the one that the router's middleware found for it", () =>
     Effect.gen(function*() {
-      const authenticated = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((effect) =>
-        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-          Effect.provideService(
-            effect,
-            TaskOwner.CurrentOwner,
-            TaskOwner.principal({ issuer: "https://issuer.example", subject: headers["x-subject"] ?? "nobody" })
-          ))
-      )
       const port = yield* serve({}, {}, Layer.provide(authenticated.layer))
       const as = (subject: string, request: typeof listing) =>
         exchange({ port, chunks: request.chunks, headers: { ...request.headers, "x-subject": subject } })
@@ -306,6 +312,19 @@ describe("the owner of a request", () => {
       const polling = { headers: mcpHeaders("tasks/get", taskId), chunks: [message("tasks/get", { taskId })] }
       assert.include((yield* as("ada", polling)).text, `"status":"working"`)
       assert.strictEqual(read((yield* as("bob", polling)).text).error?.code, -32602)
+    }))
+
+  it.live("must come with it: nobody becomes the owner that the layer was built with", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const script: Script = () => Effect.sync(() => ++runs)
+      const port = yield* serve({}, { script }, (endpoint) =>
+        endpoint.pipe(Layer.provide(authenticated.layer), Layer.provide(TaskOwner.layerAnonymous)))
+      isRefusal(yield* exchange({ port, ...listing }), 403)
+      isRefusal(yield* exchange({ port, ...calling("plain", "text") }), 403)
+      isRefusal(yield* exchange({ port, headers: listing.headers, chunks: ["{"] }), 403)
+      assert.strictEqual(runs, 0)
+      isListing(yield* exchange({ port, ...listingWith({ "x-subject": "ada" }) }))
     }))
 })
 

@@ -136,19 +136,18 @@ export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yi
 
 type Endpoint = ReturnType<typeof HttpTransport.layer>
 
-/**
- * Serves the dispatcher on a free port of the loopback interface, and gives back the port. `within` is for what a
- * test puts around the endpoint.
- */
+/** What a test puts around the endpoint: at the least, whatever says who the owner of a request is. */
+type Surroundings = (endpoint: Endpoint) => Layer.Layer<never, never, Dispatcher.Dispatcher | HttpRouter.HttpRouter>
+
+/** Serves the dispatcher on a free port of the loopback interface, and gives back the port. */
 export const serve = Effect.fnUntraced(function*(
   http: HttpTransport.HttpOptions = {},
   options: Options = {},
-  within: (endpoint: Endpoint) => Endpoint = (endpoint) => endpoint
+  within: Surroundings = HttpRouter.provideRequest(TaskOwner.layerAnonymous)
 ) {
   const context = yield* Layer.build(Layer.fresh(
     HttpRouter.serve(within(HttpTransport.layer(http)), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provide(dispatcher(options)),
-      Layer.provide(TaskOwner.layerAnonymous),
       Layer.provideMerge(NodeHttpServer.layer(createServer, {
         host: "127.0.0.1",
         port: 0,
