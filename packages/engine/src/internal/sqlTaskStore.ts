@@ -12,15 +12,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as SqlError from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as groupCommit from "./groupCommit.ts"
+import * as migrations from "./migrations.ts"
 import * as storeFailure from "./storeFailure.ts"
 
 const createTable = (table: string) =>
@@ -42,18 +40,6 @@ const createTable = (table: string) =>
     yield* sql`CREATE INDEX ${sql(`${table}_live`)} ON ${sql(table)} (task_id) WHERE live = 1`
     yield* sql`CREATE INDEX ${sql(`${table}_owner`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
   })
-
-const isLock = (error: unknown): boolean =>
-  SqlError.isSqlError(error)
-    ? error.reason._tag === "LockTimeoutError"
-    : error instanceof Migrator.MigrationError && error.cause !== undefined && isLock(error.cause)
-
-/** Brings the table up to date; processes that start together wait for the one that does it. */
-const migrate = (table: string) =>
-  Migrator.make({})({
-    loader: Migrator.fromRecord({ "0001_tasks": createTable(table) }),
-    table: `${table}_migrations`
-  }).pipe(Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 }))
 
 type Operation = TaskStoreError["operation"]
 
@@ -91,7 +77,7 @@ interface Table {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
-  yield* migrate(table)
+  yield* migrations.run(table, { "0001_tasks": createTable(table) })
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const on: Table = {
     sql,
@@ -142,7 +128,9 @@ const tooLarge = (operation: Operation, size: number, largest: number): TaskStor
     cause: new RangeError(`A row of ${size} bytes; the client's maxMessageSize allows ${largest}`)
   })
 
-const writing = ({ encode, sql, tasks, together }: Table): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
+
+const writing = ({ encode, sql, tasks, together }: Table): Writing => ({
   create: Effect.fnUntraced(function*(task, { maxLive }) {
     const { body, dueAt, head, live, owner, result, taskId } = yield* encode(task, "create")
     // Without the second condition, a known id at the limit would be taken for one task too many.
@@ -179,7 +167,7 @@ const writing = ({ encode, sql, tasks, together }: Table): Pick<TaskStore["Servi
     )
 })
 
-const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], keyof Writing> => ({
   read: Effect.fnUntraced(function*(taskId) {
     const [row] = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
       Effect.mapError(storeFailure.fromSql("read"))
