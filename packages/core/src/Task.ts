@@ -330,9 +330,6 @@ export type TerminalTask = CompletedTask | FailedTask | CancelledTask
 
 /**
  * A task as a store holds it: durable, and numbered for compare-and-set.
- *
- * **Details**
- *
  * Only a `Stored` can be answered to a client as a new task, so that a handle is never given out for a task that is
  * not durable (ext-tasks, "Task Creation").
  *
@@ -382,6 +379,9 @@ export const findStep = (task: Task, name: string): Step | undefined => task.ste
 
 /**
  * The instant at which something is due: a live task expires, an ended one may be removed; `undefined` is never.
+ *
+ * **Details**
+ *
  * The caller owns the clock: it sends `Expire` to a live task once this instant is reached, and removes an ended one.
  *
  * @category accessors
