@@ -15,9 +15,12 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
-import { Dispatcher, type Reply } from "./Dispatcher.ts"
+import type * as Scope from "effect/Scope"
+import { Dispatcher, type Reply, type Streaming } from "./Dispatcher.ts"
+import * as eventStream from "./internal/eventStream.ts"
 import * as httpBody from "./internal/httpBody.ts"
 import * as httpGuard from "./internal/httpGuard.ts"
+import * as openAnswer from "./internal/openAnswer.ts"
 
 /**
  * How the endpoint is served. Every field has a default.
@@ -36,6 +39,8 @@ export interface HttpOptions {
   readonly maxBodyBytes?: number | undefined
   /** How long a client may take to send its request; 30 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /** How long an event stream may be silent before it sends a comment; 15 seconds. */
+  readonly keepAlive?: Duration.Input | undefined
 }
 
 /**
@@ -66,13 +71,18 @@ export const layer = (
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
       })
+      const keepAlive = Duration.fromInputUnsafe(options.keepAlive ?? "15 seconds")
+      const stream = (answer: Streaming) =>
+        Effect.map(openAnswer.open(answer), (opened) =>
+          "body" in opened ? respond(opened) : eventStream.response(opened, keepAlive))
       const serve = (request: HttpServerRequest.HttpServerRequest) =>
         guard(request) ??
           read(request).pipe(
-            Effect.flatMap((body) => Effect.map(dispatcher.handle({ headers: request.headers, body }), respond)),
+            Effect.flatMap((body) => dispatcher.handle({ headers: request.headers, body })),
+            Effect.flatMap((answer) => "run" in answer ? stream(answer) : Effect.succeed(respond(answer))),
             Effect.catch(Effect.succeed),
             // What the request brings counts: authentication says for each one who its owner is.
-            Effect.updateContext((own: Context.Context<never>) => Context.merge(services, own))
+            Effect.updateContext((own: Context.Context<Scope.Scope>) => Context.merge(services, own))
           )
       yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
     })

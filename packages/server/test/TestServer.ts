@@ -112,6 +112,7 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
   /** Sends a text as it is. */
   const send = (body: string, owner: TaskOwner.TaskOwner = ada) =>
     handle({ headers: undefined, body }).pipe(
+      Effect.flatMap((answer) => "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)),
       Effect.provideService(TaskOwner.CurrentOwner, owner),
       Effect.provideContext(context)
     )
