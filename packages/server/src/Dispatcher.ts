@@ -87,7 +87,13 @@ export interface Streaming {
 export type Received =
   | { readonly _tag: "Refused"; readonly reply: Reply }
   | { readonly _tag: "Notification"; readonly notification: JsonRpc.JsonRpcNotification }
-  | { readonly _tag: "Request"; readonly id: JsonRpc.Id; readonly mayStream: boolean; readonly run: Streaming["run"] }
+  | Streaming & {
+    readonly _tag: "Request"
+    readonly id: JsonRpc.Id
+    readonly method: string
+    /** Whether notifications may precede the answer. */
+    readonly mayStream: boolean
+  }
 
 /**
  * MCP without a transport.
@@ -99,7 +105,7 @@ export class Dispatcher extends Context.Service<Dispatcher, {
   /** Admits one message. `headers` only where the transport has them. */
   readonly receive: (input: McpRequest.Input) => Received
 
-  /** Admits one message and answers it on behalf of the current owner, or says how to when notifications may precede. */
+  /** Admits one message and answers it for the current owner, or says how to when notifications may precede. */
   readonly handle: (input: McpRequest.Input) => Effect.Effect<Reply | Streaming, never, CurrentOwner>
 
   /**
@@ -147,6 +153,7 @@ export const layer = (
         return message._tag === "Notification" ? { _tag: "Notification", notification: message } : {
           _tag: "Request",
           id: message.id,
+          method: message.method,
           mayStream: message.method === listen.method || progressToken(message) !== undefined,
           run: (send) => answer(message.id, serve(message, send))
         }
@@ -183,7 +190,10 @@ const refused = ({ error, httpStatus, id }: WireError.Refusal): Reply => ({
   body: JsonRpc.error(id, error)
 })
 
-const answer = <R>(id: JsonRpc.Id, result: Effect.Effect<string, refusals.Failure, R>): Effect.Effect<Reply, never, R> =>
+const answer = <R>(
+  id: JsonRpc.Id,
+  result: Effect.Effect<string, refusals.Failure, R>
+): Effect.Effect<Reply, never, R> =>
   result.pipe(
     Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(id, result) })),
     Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(id, error))),

@@ -5,4 +5,6 @@
  */
 export * as Dispatcher from "./Dispatcher.ts"
 export * as HttpTransport from "./HttpTransport.ts"
+export * as InMemoryTransport from "./InMemoryTransport.ts"
+export * as StdioTransport from "./StdioTransport.ts"
 export * as TaskServer from "./TaskServer.ts"

@@ -175,8 +175,8 @@ const tell = Effect.fnUntraced(function*(
       Effect.catchTag("TaskStoreError", (error) => {
         const isNews = !isFailing
         isFailing = true
-        return Effect.as(isNews ? Effect.logError("A subscription cannot read its tasks; trying on", error) : Effect.void,
-          Option.none<TaskView>())
+        const log = Effect.logError("A subscription cannot read its tasks; trying on", error)
+        return Effect.as(isNews ? log : Effect.void, Option.none<TaskView>())
       })
     )
 
@@ -191,7 +191,8 @@ const tell = Effect.fnUntraced(function*(
       const { head, live, result } = seen.value
       const updated = lastUpdatedAt(head)
       if (updated > before) {
-        yield* send(JsonRpc.notification("notifications/tasks", TaskWire.notificationParams(head, result ?? undefined, id)))
+        const params = TaskWire.notificationParams(head, result ?? undefined, id)
+        yield* send(JsonRpc.notification("notifications/tasks", params))
         known.set(taskId, updated)
       }
       if (!live) known.delete(taskId)

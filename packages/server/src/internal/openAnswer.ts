@@ -7,6 +7,7 @@
 import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -21,6 +22,16 @@ import type { Reply, Streaming } from "../Dispatcher.ts"
 export type Messages = Queue.Dequeue<string, Cause.Done>
 
 /**
+ * How long a message may go unread, and what is done about a reader that is slower than that.
+ *
+ * @since 0.1.0
+ */
+export interface Patience {
+  readonly atMost: Duration.Duration
+  readonly giveUp: Effect.Effect<never>
+}
+
+/**
  * Starts working on an answer, and waits until it is known which of both it will be. Closing the scope stops the work.
  *
  * **Details**
@@ -30,20 +41,27 @@ export type Messages = Queue.Dequeue<string, Cause.Done>
  * @since 0.1.0
  */
 export const open = Effect.fnUntraced(function*(
-  answer: Streaming
+  answer: Streaming,
+  { atMost, giveUp }: Patience
 ): Effect.fn.Return<Reply | Messages, never, CurrentOwner | Scope.Scope> {
   const messages = yield* Queue.bounded<string, Cause.Done>(1)
   const first = Deferred.makeUnsafe<Option.Option<Reply>>()
   const begin = (reply: Option.Option<Reply>) => Deferred.doneUnsafe(first, Effect.succeed(reply))
+  const offer = (message: string) =>
+    Effect.suspend(() =>
+      Queue.isFullUnsafe(messages)
+        ? Effect.timeoutOrElse(Queue.offer(messages, message), { duration: atMost, orElse: () => giveUp })
+        : Queue.offer(messages, message)
+    )
   const work = answer.run((message) => {
     begin(Option.none())
-    return Effect.asVoid(Queue.offer(messages, message))
+    return Effect.asVoid(offer(message))
   })
   yield* work.pipe(
     Effect.flatMap((reply) =>
       begin(Option.some(reply)) || reply.body === undefined
         ? Effect.void
-        : Effect.andThen(Queue.offer(messages, reply.body), Queue.end(messages))
+        : Effect.andThen(offer(reply.body), Queue.end(messages))
     ),
     Effect.forkScoped({ startImmediately: true })
   )
