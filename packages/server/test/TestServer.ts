@@ -51,6 +51,8 @@ export interface Options {
   readonly script?: Script
   readonly store?: Layer.Layer<TaskStore.TaskStore>
   readonly limits?: Partial<TaskLimits.Limits>
+  /** The engine, for tests in which several share a signal. */
+  readonly engine?: typeof Embedded.layer
   /** Where log messages go; nowhere unless given. */
   readonly logs?: Array<string>
 }
@@ -64,7 +66,7 @@ export const dispatcher = (options: Options = {}) => {
     options.logs?.push(`${String(message)} ${Cause.pretty(cause)}`)
   })
   return Dispatcher.layer({ name: "test", version: "0", title: "Test", instructions: "Call plain" }).pipe(
-    Layer.provideMerge(Embedded.layer),
+    Layer.provideMerge(options.engine ?? Embedded.layer),
     Layer.provide(TaskTools.layer(Kit)),
     Layer.provide(Kit.toLayer({ plain: handler, job: handler, strict: handler, quick: handler })),
     Layer.provideMerge(options.store ?? TaskStore.layerMemory),
@@ -112,6 +114,7 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
   /** Sends a text as it is. */
   const send = (body: string, owner: TaskOwner.TaskOwner = ada) =>
     handle({ headers: undefined, body }).pipe(
+      Effect.flatMap((answer) => "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)),
       Effect.provideService(TaskOwner.CurrentOwner, owner),
       Effect.provideContext(context)
     )

@@ -48,7 +48,8 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
   ["tools/call", { requiresTasks: false, nameParam: "name" }],
   ["tasks/get", { requiresTasks: true, nameParam: "taskId" }],
   ["tasks/update", { requiresTasks: true, nameParam: "taskId" }],
-  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }]
+  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }],
+  ["subscriptions/listen", { requiresTasks: false }]
 ])
 
 /**
