@@ -142,11 +142,15 @@ export const layer = (
       }
       /** The result of a request, or a failure; notifications go to `send` on the way. */
       const serve = (request: McpRequest.AdmittedRequest, send: Send) => {
-        if (request.method === listen.method) return subscriptions.listen(request, send)
+        if (request.method === listen.method) {
+          const more = listen.subscription(request.id)
+          return Effect.map(subscriptions.listen(request, send), (result) => identified(result, more))
+        }
         const token = progressToken(request)
+        const result = Effect.map(served(request), (result) => identified(result))
         return token === undefined
-          ? served(request)
-          : progress.reporting(served(request), { token, send, maxMessageLength: limits.maxMessageLength })
+          ? result
+          : progress.reporting(result, { token, send, maxMessageLength: limits.maxMessageLength })
       }
       const receive: Dispatcher["Service"]["receive"] = (input) => {
         const admitted = McpRequest.admit(input, server)
@@ -157,7 +161,7 @@ export const layer = (
           id: message.id,
           method: message.method,
           mayStream: message.method === listen.method || progressToken(message) !== undefined,
-          run: (send) => answer(message.id, Effect.map(serve(message, send), identified))
+          run: (send) => answer(message.id, serve(message, send))
         }
       }
       return Dispatcher.of({

@@ -131,10 +131,13 @@ export const acknowledgement = (notifications: Schema.JsonObject, id: Schema.Jso
   params: { _meta: { [subscriptionId]: id }, notifications }
 })
 
+/** What every result says of the server. */
+export const identity = { [McpProtocol.MetaKey.serverInfo]: { name: "test", title: "Test", version: "0" } }
+
 export const graceful = (id: Schema.Json = 1): typeof Message.Type => ({
   jsonrpc: "2.0",
   id,
-  result: { resultType: "complete", _meta: { [subscriptionId]: id } }
+  result: { resultType: "complete", _meta: { ...identity, [subscriptionId]: id } }
 })
 
 export const statuses = (messages: ReadonlyArray<typeof Message.Type>) =>

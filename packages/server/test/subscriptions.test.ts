@@ -5,6 +5,7 @@ import { Context, Deferred, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import {
   acknowledgement, bob, create, engineWith, graceful, hub, type Message, reportingForever, start, statuses,
+  identity,
   subscriptionId
 } from "./TestListener.ts"
 import { type Script, settle } from "./TestServer.ts"
@@ -42,7 +43,7 @@ describe("a listener", () => {
         assert.deepStrictEqual(messages.map(({ params, result }) => (params ?? result)?.["_meta"]), [
           { [subscriptionId]: id },
           { [subscriptionId]: id },
-          { [subscriptionId]: id }
+          { ...identity, [subscriptionId]: id }
         ])
         assert.deepStrictEqual(messages.at(-1), graceful(id))
       }

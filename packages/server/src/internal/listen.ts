@@ -94,7 +94,7 @@ export const make = ({ engine, limits }: ListenServices): Subscriptions => {
       yield* send(acknowledged(request.id, taskIds === undefined ? {} : { taskIds: granted }))
       const told = tell({ engine, owner, id: request.id, send }, granted, watch)
       yield* Effect.timeoutOption(Effect.raceFirst(told, Deferred.await(ended)), limits.maxListenTime)
-      return `{"resultType":"complete",${meta(request.id)}}`
+      return `{"resultType":"complete"}`
     }).pipe(Effect.scoped)
   })
 
@@ -142,7 +142,14 @@ const readFilter = (
 
 const isString = (value: Schema.Json): value is string => typeof value === "string"
 
-const meta = (id: JsonRpc.Id): string => `"_meta":${JSON.stringify({ [McpProtocol.MetaKey.subscriptionId]: id })}`
+/**
+ * What every message of a subscription says in its `_meta`.
+ *
+ * @since 0.1.0
+ */
+export const subscription = (id: JsonRpc.Id) => ({ [McpProtocol.MetaKey.subscriptionId]: id })
+
+const meta = (id: JsonRpc.Id): string => `"_meta":${JSON.stringify(subscription(id))}`
 
 const acknowledged = (id: JsonRpc.Id, notifications: Schema.JsonObject): string =>
   JsonRpc.notification(
