@@ -34,7 +34,10 @@ export interface HttpOptions {
   readonly path?: HttpRouter.PathInput | undefined
   /** Names, without port, that requests may be addressed to besides `localhost`, `127.0.0.1` and `[::1]`. */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /** Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. */
+  /**
+   * Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. Pages from
+   * `localhost` and the like may call where the server itself is addressed so; elsewhere they must be named here.
+   */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The largest body that is read, in bytes; 4 MiB. */
   readonly maxBodyBytes?: number | undefined
