@@ -12,9 +12,12 @@ import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -85,7 +88,7 @@ const asTask = Effect.fnUntraced(function*(
     arguments: given,
     capabilities: request.meta.clientCapabilities,
     traceparent: request.meta.traceparent
-  })
+  }).pipe(Effect.updateContext(withoutRequest))
   if (Option.isNone(inlineWithin)) return TaskWire.createTaskResult(stored)
   const ended = yield* engine.awaitEnd(stored.task.taskId, inlineWithin.value)
   const outcome = Option.flatMap(ended, ({ task }) => outcomeOf(task))
@@ -93,6 +96,14 @@ const asTask = Effect.fnUntraced(function*(
   yield* engine.forget(ended.value)
   return yield* finished(outcome.value)
 })
+
+/** A handler that outlives its request must not hold on to it, to its socket, and to what its headers said. */
+const withoutRequest = (services: Context.Context<never>): Context.Context<never> =>
+  Context.omit(
+    HttpServerRequest.HttpServerRequest,
+    HttpServerRequest.ParsedSearchParams,
+    HttpRouter.RouteContext
+  )(services)
 
 /** A call cannot be answered as cancelled: whoever cancelled it asks for the task. */
 const outcomeOf = (task: Task.TerminalTask): Option.Option<ToolOutcome> => {
