@@ -20,10 +20,11 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as methods from "./internal/methods.ts"
 import * as refusals from "./internal/refusals.ts"
+import * as serverIdentity from "./internal/serverIdentity.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
 
 /**
- * What a server says of itself in `server/discover`.
+ * What a server says of itself: in `server/discover`, and all but its instructions in every result.
  *
  * @category models
  * @since 0.1.0
@@ -77,6 +78,7 @@ export const layer = (
         engine: yield* TaskEngine.TaskEngine,
         runner: yield* TaskRunner.TaskRunner
       })
+      const identified = serverIdentity.make(info)
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
         methods: methods.table,
@@ -86,7 +88,8 @@ export const layer = (
         handle: (input) => {
           const admitted = McpRequest.admit(input, server)
           if (Result.isFailure(admitted)) return Effect.succeed(refused(admitted.failure))
-          return admitted.success._tag === "Notification" ? Effect.succeed(accepted) : answer(served, admitted.success)
+          const message = admitted.success
+          return message._tag === "Notification" ? Effect.succeed(accepted) : answer(served, identified, message)
         }
       })
     })
@@ -102,10 +105,11 @@ const refused = ({ error, httpStatus, id }: WireError.Refusal): Reply => ({
 
 const answer = (
   served: methods.Methods,
+  identified: (result: string) => string,
   request: McpRequest.AdmittedRequest
 ): Effect.Effect<Reply, never, CurrentOwner> =>
   served(request).pipe(
-    Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(request.id, result) })),
+    Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(request.id, identified(result)) })),
     Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(request.id, error))),
     Effect.catchCause((cause) => Effect.map(refusals.defect(cause), (error) => failed(request.id, error)))
   )

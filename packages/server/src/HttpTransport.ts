@@ -3,7 +3,8 @@
  *
  * Before a message is read, the request must come from where it may come from (`Host`, `Origin`), be a POST of JSON,
  * and be small enough. A plain tool call is interrupted when its client goes away; the handler of a task is not, since
- * it belongs to nobody's request.
+ * it belongs to nobody's request. Only a task whose client goes away before it was answered with it is cancelled: no
+ * client would ever know of it.
  *
  * @since 0.1.0
  */
@@ -30,7 +31,10 @@ export interface HttpOptions {
   readonly path?: HttpRouter.PathInput | undefined
   /** Names, without port, that requests may be addressed to besides `localhost`, `127.0.0.1` and `[::1]`. */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /** Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. */
+  /**
+   * Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. Pages from
+   * `localhost` and the like may call where the server itself is addressed so; elsewhere they must be named here.
+   */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The largest body that is read, in bytes; 4 MiB. */
   readonly maxBodyBytes?: number | undefined

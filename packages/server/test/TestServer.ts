@@ -3,6 +3,7 @@ import { McpProtocol } from "@effect-mcp-tasks/core"
 import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
 import { Cause, Context, Effect, Layer, Logger, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -232,3 +233,33 @@ export const mcpHeaders = (method: string, name?: string): Record<string, string
   "mcp-method": method,
   ...(name === undefined ? {} : { "mcp-name": name })
 })
+
+/** A sound request, as `exchange` sends it. */
+export const listing = { headers: mcpHeaders("tools/list"), chunks: [message("tools/list")] }
+
+/** A call of a tool, as `exchange` sends it. */
+export const calling = (name: string, text: string, id: Schema.Json = 1) => ({
+  headers: mcpHeaders("tools/call", name),
+  chunks: [message("tools/call", { name, arguments: { text } }, { id })]
+})
+
+/** A sound request with other headers. */
+export const listingWith = (headers: RawRequest["headers"]) => ({
+  ...listing,
+  headers: { ...listing.headers, ...headers }
+})
+
+/** What every refusal before the message is read looks like. */
+export const isRefusal = (response: RawResponse, status: number, code = -32600) => {
+  assert.strictEqual(response.status, status, response.text)
+  assert.strictEqual(response.headers["content-type"], "application/json")
+  const { error, id } = read(response.text)
+  assert.deepStrictEqual([error?.code, id], [code, null])
+  assert.notInclude(response.text, "\n")
+}
+
+/** The answer to a sound request. */
+export const isListing = (response: RawResponse) => {
+  assert.strictEqual(response.status, 200, response.text)
+  assert.include(response.text, `"tools":[`)
+}

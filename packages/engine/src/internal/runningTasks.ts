@@ -50,13 +50,14 @@ export const make = Effect.gen(function*() {
     )
   }
 
-  /** Runs the handler of a task whose current attempt is ours. */
+  /** Runs the handler of a task whose current attempt is ours, and says how it ended, though it be before it began. */
   const run = Effect.fnUntraced(function*(stored: Task.Stored, call: ToolCall) {
     const attempt = new Attempt(engine, stored)
     const fiber = yield* call.run.pipe(
       Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
+      Effect.interruptible,
       Effect.onExit((exit) => finish(attempt, exit)),
-      Effect.forkIn(handlers)
+      Effect.forkIn(handlers, { uninterruptible: true })
     )
     running.set(stored.task.taskId, { attempt, fiber })
   })

@@ -13,6 +13,7 @@ import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -76,25 +77,35 @@ interface Accepted {
   readonly given: Schema.JsonObject
 }
 
+/**
+ * Makes a task of a call. The caller learns of every task that lives on: what becomes durable is answered with its id,
+ * whatever fails from then on, and a task whose caller went away before the answer is cancelled.
+ */
 const asTask = Effect.fnUntraced(function*(
-  { engine, runner }: Services,
+  services: Services,
   { inlineWithin }: TaskSettings,
   { call, given, request, tool }: Accepted
 ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
-  const stored = yield* runner.submit({
-    owner: yield* TaskOwner.CurrentOwner,
+  const owner = yield* TaskOwner.CurrentOwner
+  const submitted = services.runner.submit({
+    owner,
     tool,
     call,
     arguments: given,
     capabilities: request.meta.clientCapabilities,
     traceparent: request.meta.traceparent
   }).pipe(Effect.updateContext(withoutRequest))
-  if (Option.isNone(inlineWithin)) return TaskWire.createTaskResult(stored)
-  const ended = yield* engine.awaitEnd(stored.task.taskId, inlineWithin.value)
-  const outcome = Option.flatMap(ended, ({ task }) => outcomeOf(task))
-  if (Option.isNone(ended) || Option.isNone(outcome)) return TaskWire.createTaskResult(stored)
-  yield* engine.forget(ended.value)
-  return yield* finished(outcome.value)
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(submitted, (stored) =>
+      Effect.onInterrupt(
+        restore(
+          Option.isNone(inlineWithin)
+            ? Effect.succeed(TaskWire.createTaskResult(stored))
+            : inTime(services, stored, inlineWithin.value)
+        ),
+        () => abandon(services, owner, stored)
+      ))
+  )
 })
 
 /** A handler that outlives its request must not hold on to it, to its socket, and to what its headers said. */
@@ -104,6 +115,40 @@ const withoutRequest = (services: Context.Context<never>): Context.Context<never
     HttpServerRequest.ParsedSearchParams,
     HttpRouter.RouteContext
   )(services)
+
+/** The outcome of a task that ends in time, which is then forgotten; the task if it does not, or nobody can tell. */
+const inTime = (
+  { engine }: Services,
+  stored: Task.Stored,
+  within: Duration.Duration
+): Effect.Effect<string, Failure> =>
+  Effect.gen(function*() {
+    const ended = yield* engine.awaitEnd(stored.task.taskId, within)
+    if (Option.isNone(ended)) return Effect.succeed(TaskWire.createTaskResult(stored))
+    const outcome = outcomeOf(ended.value.task)
+    if (Option.isNone(outcome)) return Effect.succeed(TaskWire.createTaskResult(ended.value))
+    yield* engine.forget(ended.value)
+    return finished(outcome.value)
+  }).pipe(
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : logged("A task could not be answered inline", stored, cause).pipe(
+          Effect.as(Effect.succeed(TaskWire.createTaskResult(stored)))
+        )
+    ),
+    Effect.flatten
+  )
+
+/** Nobody knows of the task: it is stopped like the plain call that it was to its caller. */
+const abandon = ({ engine }: Services, owner: TaskOwner.TaskOwner, stored: Task.Stored): Effect.Effect<void> =>
+  engine.cancel(owner, stored.task.taskId).pipe(
+    Effect.catchTag("TaskNotFound", () => Effect.void),
+    Effect.catchCause((cause) => logged("A task whose caller went away could not be cancelled", stored, cause))
+  )
+
+const logged = (what: string, { task: { taskId } }: Task.Stored, cause: Cause.Cause<unknown>) =>
+  Effect.annotateLogs(Effect.logError(what, cause), { taskId })
 
 /** A call cannot be answered as cancelled: whoever cancelled it asks for the task. */
 const outcomeOf = (task: Task.TerminalTask): Option.Option<ToolOutcome> => {

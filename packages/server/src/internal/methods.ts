@@ -99,16 +99,14 @@ const withTask = <A>(
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }
 
-const discover = (info: ServerInfo, tools: Services["tools"]): string => {
-  const { instructions, ...serverInfo } = info
+const discover = ({ instructions }: ServerInfo, tools: Services["tools"]): string => {
   const hasTasks = tools.all.some(({ settings }) => Option.isSome(settings))
   return JSON.stringify({
     resultType: "complete",
     supportedVersions: [McpProtocol.ProtocolVersion],
     capabilities: { tools: {}, ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {}) },
     ...(instructions === undefined ? {} : { instructions }),
-    ...caching,
-    _meta: { [McpProtocol.MetaKey.serverInfo]: serverInfo }
+    ...caching
   })
 }
 
