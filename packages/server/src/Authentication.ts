@@ -12,6 +12,7 @@
  */
 import * as McpHeader from "@effect-mcp-tasks/core/McpHeader"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -201,7 +202,7 @@ const operationOf = (headers: Headers.Headers): Operation => {
 
 const unavailable = (error: VerifierUnavailable) =>
   Effect.as(
-    Effect.logError("A caller could not be verified", error),
+    Effect.logError("A caller could not be verified", Cause.fail(error)),
     HttpServerResponse.setHeader(
       refusal(503, "Service unavailable: callers cannot be verified at the moment"),
       "retry-after",
