@@ -91,15 +91,13 @@ export const layer = (
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
       })
-      const keepAlive = Duration.fromInputUnsafe(options.keepAlive ?? "15 seconds")
-      const atMost = Duration.fromInputUnsafe(options.readTimeout ?? "1 minute")
+      const toResponse = eventStream.make({
+        keepAlive: Duration.fromInputUnsafe(options.keepAlive ?? "15 seconds"),
+        readTimeout: Duration.fromInputUnsafe(options.readTimeout ?? "1 minute")
+      })
       const stream = (answer: Streaming) =>
-        Effect.withFiber((serving) => {
-          // The fiber waits for the socket, so only interrupting it ends both.
-          const giveUp = Effect.andThen(Effect.sync(() => serving.interruptUnsafe()), Effect.never)
-          return Effect.map(openAnswer.open(answer, { atMost, giveUp }), (opened) =>
-            "body" in opened ? respond(opened) : eventStream.response(opened, keepAlive))
-        })
+        Effect.flatMap(openAnswer.open(answer), (opened) =>
+          "body" in opened ? Effect.succeed(respond(opened)) : toResponse(opened))
       const serve = (request: HttpServerRequest.HttpServerRequest) =>
         guard(request) ??
           owned(read(request).pipe(

@@ -6,7 +6,6 @@
 import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -60,11 +59,8 @@ export const layer: Layer.Layer<InMemoryTransport, never, Dispatcher> = Layer.ef
       send: Effect.fnUntraced(function*(headers, text) {
         const answer = yield* dispatcher.handle({ headers, body: text })
         if (!("run" in answer)) return answer
-        const opened = yield* openAnswer.open(answer, unbounded)
+        const opened = yield* openAnswer.open(answer)
         return "body" in opened ? opened : { messages: Stream.fromQueue(opened) }
       })
     }))
 )
-
-/** Whoever holds a stream of this process may take its time. */
-const unbounded: openAnswer.Patience = { atMost: Duration.infinity, giveUp: Effect.never }

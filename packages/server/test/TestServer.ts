@@ -87,6 +87,7 @@ export interface Sender {
 /** The text of a request. */
 export const message = (method: string, params: Schema.JsonObject = {}, sender: Sender = {}): string => {
   const _meta = {
+    ...Object(params["_meta"]),
     [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
     [McpProtocol.MetaKey.clientCapabilities]: sender.capabilities ?? tasks
   }

@@ -175,17 +175,16 @@ const tell = Effect.fnUntraced(function*(
   let isFailing = false
 
   const look = (taskId: string) =>
-    engine.view(owner, taskId).pipe(
-      Effect.map(Option.some),
-      Effect.catchTag("TaskNotFound", () => Effect.sync(() => known.delete(taskId)).pipe(Effect.as(Option.none()))),
+    Effect.catchTags(Effect.asSome(engine.view(owner, taskId)), {
+      TaskNotFound: () => Effect.sync(() => known.delete(taskId)).pipe(Effect.as(Option.none<TaskView>())),
       // The task is looked at again with the next heartbeat, so a store that comes back is heard of.
-      Effect.catchTag("TaskStoreError", (error) => {
+      TaskStoreError: (error) => {
         const isNews = !isFailing
         isFailing = true
         const log = Effect.logError("A subscription cannot read its tasks; trying on", error)
         return Effect.as(isNews ? log : Effect.void, Option.none<TaskView>())
-      })
-    )
+      }
+    })
 
   let changed = granted
   while (known.size > 0) {

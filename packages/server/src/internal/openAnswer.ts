@@ -7,7 +7,6 @@
 import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import type * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
@@ -22,16 +21,6 @@ import type { Reply, Streaming } from "../Dispatcher.ts"
 export type Messages = Queue.Dequeue<string, Cause.Done>
 
 /**
- * How long a message may go unread, and what is done about a reader that is slower than that.
- *
- * @since 0.1.0
- */
-export interface Patience {
-  readonly atMost: Duration.Duration
-  readonly giveUp: Effect.Effect<never>
-}
-
-/**
  * Starts working on an answer, and waits until it is known which of both it will be. Closing the scope stops the work.
  *
  * **Details**
@@ -41,27 +30,20 @@ export interface Patience {
  * @since 0.1.0
  */
 export const open = Effect.fnUntraced(function*(
-  answer: Streaming,
-  { atMost, giveUp }: Patience
+  answer: Streaming
 ): Effect.fn.Return<Reply | Messages, never, CurrentOwner | Scope.Scope> {
   const messages = yield* Queue.bounded<string, Cause.Done>(1)
   const first = Deferred.makeUnsafe<Option.Option<Reply>>()
   const begin = (reply: Option.Option<Reply>) => Deferred.doneUnsafe(first, Effect.succeed(reply))
-  const offer = (message: string) =>
-    Effect.suspend(() =>
-      Queue.isFullUnsafe(messages)
-        ? Effect.timeoutOrElse(Queue.offer(messages, message), { duration: atMost, orElse: () => giveUp })
-        : Queue.offer(messages, message)
-    )
   const work = answer.run((message) => {
     begin(Option.none())
-    return Effect.asVoid(offer(message))
+    return Effect.asVoid(Queue.offer(messages, message))
   })
   yield* work.pipe(
     Effect.flatMap((reply) =>
       begin(Option.some(reply)) || reply.body === undefined
         ? Effect.void
-        : Effect.andThen(offer(reply.body), Queue.end(messages))
+        : Effect.andThen(Queue.offer(messages, reply.body), Queue.end(messages))
     ),
     Effect.forkScoped({ startImmediately: true })
   )

@@ -48,9 +48,10 @@ export const reporting = Effect.fnUntraced(function*<A, E, R>(
       return Queue.offer(queue, JsonRpc.notification("notifications/progress", JSON.stringify(params)))
     })
   const sending = yield* Effect.forkChild(Effect.forever(Effect.flatMap(Queue.take(queue), send)))
-  const result = yield* Effect.provideService(call, CallProgress.CallProgress, (message, amount) =>
+  const reported = Effect.provideService(call, CallProgress.CallProgress, (message, amount) =>
     Effect.asVoid(report(message, amount)))
+  const exit = yield* Effect.exit(reported)
   yield* Queue.end(queue)
   yield* Fiber.await(sending)
-  return result
+  return yield* exit
 })
