@@ -216,6 +216,7 @@ const expectation = (task: Task.Task, command: TaskCommand): Expectation => {
  * **Example** (A cancel ends a parked task at once)
  *
  * ```ts
+ * const at = createdAt + 10
  * given(started, asked("name")).when({ _tag: "Cancel", at }).yields({ _tag: "Cancelled", at, ttlMs: 60_000 })
  * ```
  *
