@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+export * as InputWire from "./InputWire.ts"
 export * as JsonRpc from "./JsonRpc.ts"
 export * as McpHeader from "./McpHeader.ts"
 export * as McpProtocol from "./McpProtocol.ts"
@@ -11,6 +12,7 @@ export * as McpRequest from "./McpRequest.ts"
 export * as Task from "./Task.ts"
 export * as TaskCommand from "./TaskCommand.ts"
 export * as TaskEvent from "./TaskEvent.ts"
+export * as TaskJournal from "./TaskJournal.ts"
 export * as TaskMachine from "./TaskMachine.ts"
 export * as TaskTransition from "./TaskTransition.ts"
 export * as TaskWire from "./TaskWire.ts"
