@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+export * as CanonicalJson from "./CanonicalJson.ts"
 export * as InputWire from "./InputWire.ts"
 export * as JsonRpc from "./JsonRpc.ts"
 export * as McpHeader from "./McpHeader.ts"

@@ -15,11 +15,14 @@ import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
+import * as Aead from "effect/crypto/Aead"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as methods from "./internal/methods.ts"
 import * as refusals from "./internal/refusals.ts"
+import * as sealedState from "./internal/sealedState.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
 
 /**
@@ -75,7 +78,8 @@ export const layer = (
       const served = methods.make(info, {
         tools,
         engine: yield* TaskEngine.TaskEngine,
-        runner: yield* TaskRunner.TaskRunner
+        runner: yield* TaskRunner.TaskRunner,
+        states: yield* sealedState.make
       })
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
@@ -90,7 +94,9 @@ export const layer = (
         }
       })
     })
-  )
+  ).pipe(Layer.provide(sealing))
+
+const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
 /** This revision defines no notification for which there is anything to do here. */
 const accepted: Reply = { httpStatus: 202, body: undefined }

@@ -5,4 +5,5 @@
  */
 export * as Dispatcher from "./Dispatcher.ts"
 export * as HttpTransport from "./HttpTransport.ts"
+export * as RequestState from "./RequestState.ts"
 export * as TaskServer from "./TaskServer.ts"

@@ -32,6 +32,17 @@ export const check = (request: InputRequest, response: Schema.Json): Result.Resu
 }
 
 /**
+ * A question with a reply that fits it.
+ *
+ * @since 0.1.0
+ */
+export interface Checked {
+  readonly key: string
+  readonly request: InputRequest
+  readonly response: Schema.Json
+}
+
+/**
  * The replies to those of the questions that the given ones answer, all of them fitting or none; other keys are
  * ignored.
  *
@@ -40,14 +51,14 @@ export const check = (request: InputRequest, response: Schema.Json): Result.Resu
 export const checkAll = (
   questions: ReadonlyArray<Pick<Question, "key" | "request">>,
   given: Schema.JsonObject
-): Result.Result<ReadonlyArray<{ readonly key: string; readonly response: Schema.Json }>, InvalidAnswer> => {
-  const checked: Array<{ readonly key: string; readonly response: Schema.Json }> = []
+): Result.Result<ReadonlyArray<Checked>, InvalidAnswer> => {
+  const checked: Array<Checked> = []
   for (const { key, request } of questions) {
     const response = Object.hasOwn(given, key) ? given[key] : undefined
     if (response === undefined) continue
     const result = check(request, response)
     if (Result.isFailure(result)) return Result.fail(new InvalidAnswer({ key, message: result.failure }))
-    checked.push({ key, response: result.success })
+    checked.push({ key, request, response: result.success })
   }
   return Result.succeed(checked)
 }

@@ -45,10 +45,10 @@ export class Attempt {
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
-  private readonly engine: TaskEngine["Service"]
+  private readonly engine: Pick<TaskEngine["Service"], "apply">
   private stored: Task.Stored
 
-  constructor(engine: TaskEngine["Service"], stored: Task.Stored) {
+  constructor(engine: Pick<TaskEngine["Service"], "apply">, stored: Task.Stored) {
     this.engine = engine
     this.stored = stored
     this.number = stored.task.attempt
@@ -131,6 +131,14 @@ export class Attempt {
       this.waits.delete(key)
       Deferred.doneUnsafe(answer, Effect.succeed(known))
     }
+  }
+
+  /**
+   * Ends every wait as if it were interrupted, for a handler that asks where it cannot be. Interrupt it first.
+   */
+  readonly abandon = (): void => {
+    for (const { answer } of this.waits.values()) Deferred.doneUnsafe(answer, Effect.interrupt)
+    this.waits.clear()
   }
 
   /**
