@@ -40,6 +40,7 @@ import type {
 import { findQuestion, findStep, isDue, isTerminal } from "./Task.ts"
 import type { Named, TaskCommand, WorkerCommand } from "./TaskCommand.ts"
 import type { TaskEvent } from "./TaskEvent.ts"
+import * as TaskJournal from "./TaskJournal.ts"
 
 /**
  * Why a command was refused.
@@ -91,7 +92,11 @@ export type NewTask =
     WorkingTask,
     "taskId" | "owner" | "tool" | "arguments" | "capabilities" | "policy" | "ttlMs" | "pollIntervalMs" | "traceparent"
   >
-  & { readonly at: number }
+  & {
+    readonly at: number
+    /** What its call has gathered before: under these keys and names it asks and does nothing again. */
+    readonly journal?: TaskJournal.TaskJournal | undefined
+  }
 
 type Started = Extract<TaskEvent, { readonly _tag: "Started" }>
 
@@ -110,15 +115,15 @@ const refuse = (task: Task, command: TaskCommand, reason: RejectedReason): Decis
  * @category constructors
  * @since 0.1.0
  */
-export const create = ({ at, ...task }: NewTask): WorkingTask => ({
+export const create = ({ at, journal = TaskJournal.empty, ...task }: NewTask): WorkingTask => ({
   ...task,
   status: "working",
   createdAt: at,
   lastUpdatedAt: at,
   attempt: 0,
   lostAttempts: 0,
-  questions: [],
-  steps: [],
+  questions: journal.answers,
+  steps: journal.steps,
   running: false,
   cancelRequested: false
 })

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { Stored } from "@effect-mcp-tasks/core/Task"
+import type { TaskJournal } from "@effect-mcp-tasks/core/TaskJournal"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,6 +30,8 @@ export interface TaskRequest {
   readonly arguments: Schema.JsonObject
   /** The capabilities that the call declared. */
   readonly capabilities: Schema.JsonObject
+  /** What the call has gathered before there was a task, if anything. */
+  readonly journal?: TaskJournal | undefined
   /** The caller's W3C trace context. */
   readonly traceparent: string | undefined
 }

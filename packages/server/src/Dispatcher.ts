@@ -16,6 +16,8 @@ import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
+import * as Aead from "effect/crypto/Aead"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
@@ -23,6 +25,7 @@ import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
+import * as sealedState from "./internal/sealedState.ts"
 import * as serverIdentity from "./internal/serverIdentity.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
 
@@ -131,7 +134,8 @@ export const layer = (
       const tools = yield* TaskTools.TaskTools
       const engine = yield* TaskEngine.TaskEngine
       const limits = yield* TaskLimits.TaskLimits
-      const served = methods.make(info, { tools, engine, runner: yield* TaskRunner.TaskRunner })
+      const runner = yield* TaskRunner.TaskRunner
+      const served = methods.make(info, { tools, engine, runner, states: yield* sealedState.make })
       const identified = serverIdentity.make(info)
       const subscriptions = listen.make({ engine, limits })
       yield* Effect.addFinalizer(() => subscriptions.end)
@@ -180,7 +184,9 @@ export const layer = (
         }
       })
     })
-  )
+  ).pipe(Layer.provide(sealing))
+
+const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
 /** Only a tool's handler reports, so other requests are answered as without a token. */
 const progressToken = ({ meta, method }: McpRequest.AdmittedRequest): JsonRpc.Id | undefined =>

@@ -10,10 +10,13 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { TaskEngine } from "../TaskEngine.ts"
 import type { TaskStoreError } from "../TaskStore.ts"
+
+type Asked = Result.Result<Task.Question, TaskRejected>
 
 type Unnumbered<Command> = Command extends { readonly attempt: number } ? Omit<Command, "at" | "attempt"> : never
 
@@ -42,10 +45,10 @@ export class Attempt {
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
-  private readonly engine: TaskEngine["Service"]
+  private readonly engine: Pick<TaskEngine["Service"], "apply">
   private stored: Task.Stored
 
-  constructor(engine: TaskEngine["Service"], stored: Task.Stored) {
+  constructor(engine: Pick<TaskEngine["Service"], "apply">, stored: Task.Stored) {
     this.engine = engine
     this.stored = stored
     this.number = stored.task.attempt
@@ -53,8 +56,15 @@ export class Attempt {
 
   readonly number: number
 
+  /** A task can always ask. */
+  readonly mute = undefined
+
   get task(): Task.Task {
     return this.stored.task
+  }
+
+  get taskId(): Option.Option<string> {
+    return Option.some(this.task.taskId)
   }
 
   /**
@@ -85,26 +95,32 @@ export class Attempt {
    * nobody wants to know any more. That is not so when the whole attempt ends.
    */
   readonly ask = (
-    question: { readonly key: string; readonly request: Task.InputRequest },
-    give: (command: AttemptCommand) => Effect.Effect<unknown>
-  ): Effect.Effect<Task.Question> =>
+    question: { readonly key: string; readonly request: Task.InputRequest }
+  ): Effect.Effect<Asked> =>
     Effect.suspend(() => {
       const { key } = question
       const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
       wait.waiting++
-      const leave = Effect.suspend(() => {
+      /** Whether nobody waits for this answer any more. */
+      const isLast = () => {
         wait.waiting--
-        if (wait.waiting > 0 || this.waits.get(key) !== wait) return Effect.void
-        this.waits.delete(key)
-        return this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+        return wait.waiting === 0 && this.waits.get(key) === wait && this.waits.delete(key)
+      }
+      const awaitAnswer: Effect.Effect<Asked> = Effect.suspend(() => {
+        if (this.standing === "superseded") return Effect.interrupt
+        this.wake()
+        return Effect.map(Deferred.await(wait.answer), (answered): Asked => Result.succeed(answered))
       })
-      return give({ _tag: "Ask", ...question }).pipe(
-        Effect.andThen(Effect.suspend(() => {
-          this.wake()
-          return Deferred.await(wait.answer)
-        })),
-        Effect.onInterrupt(() => leave)
+      return this.give({ _tag: "Ask", ...question }).pipe(
+        Effect.flatMap((asked) =>
+          Result.isSuccess(asked) ? awaitAnswer : Effect.sync((): Asked => {
+            isLast()
+            return Result.fail(asked.failure)
+          })),
+        Effect.onInterrupt(() =>
+          isLast() && this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+        )
       )
     })
 
@@ -115,6 +131,14 @@ export class Attempt {
       this.waits.delete(key)
       Deferred.doneUnsafe(answer, Effect.succeed(known))
     }
+  }
+
+  /**
+   * Ends every wait as if it were interrupted, for a handler that asks where it cannot be. Interrupt it first.
+   */
+  readonly abandon = (): void => {
+    for (const { answer } of this.waits.values()) Deferred.doneUnsafe(answer, Effect.interrupt)
+    this.waits.clear()
   }
 
   /**

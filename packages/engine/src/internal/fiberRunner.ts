@@ -66,6 +66,7 @@ const newTask = (request: TaskRequest) => {
     policy: settings.policy,
     ttlMs: settings.ttlMs,
     pollIntervalMs: settings.pollIntervalMs,
+    journal: request.journal,
     ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent })
   }
 }

@@ -18,6 +18,7 @@ import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
 import { type Failure, refuse } from "./refusals.ts"
+import type { SealedState } from "./sealedState.ts"
 
 /**
  * What the methods stand on.
@@ -28,6 +29,7 @@ export interface Services {
   readonly tools: TaskTools["Service"]
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
+  readonly states: SealedState
 }
 
 /**
