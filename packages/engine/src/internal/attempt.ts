@@ -6,14 +6,11 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type { TaskEngine } from "../TaskEngine.ts"
-import type { TaskStoreError } from "../TaskStore.ts"
+import type { Patiently } from "./patience.ts"
 
 type Unnumbered<Command> = Command extends { readonly attempt: number } ? Omit<Command, "at" | "attempt"> : never
 
@@ -33,6 +30,18 @@ export type AttemptCommand = Unnumbered<TaskCommand>
 export type Standing = "current" | "stopped" | "superseded" | "released"
 
 /**
+ * What an attempt works with.
+ *
+ * @since 0.2.0
+ */
+export interface Surroundings {
+  readonly engine: TaskEngine["Service"]
+  readonly patiently: Patiently
+  /** Waits for an answer, in the way in which handlers of this process wait. */
+  readonly park: <A>(answer: Effect.Effect<A>) => Effect.Effect<A>
+}
+
+/**
  * One run of a task's handler in this process.
  *
  * @since 0.1.0
@@ -42,11 +51,11 @@ export class Attempt {
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
-  private readonly engine: TaskEngine["Service"]
+  private readonly surroundings: Surroundings
   private stored: Task.Stored
 
-  constructor(engine: TaskEngine["Service"], stored: Task.Stored) {
-    this.engine = engine
+  constructor(surroundings: Surroundings, stored: Task.Stored) {
+    this.surroundings = surroundings
     this.stored = stored
     this.number = stored.task.attempt
   }
@@ -63,9 +72,10 @@ export class Attempt {
    */
   readonly give = (command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> =>
     Effect.gen({ self: this }, function*() {
-      const at = yield* Clock.currentTimeMillis
+      const { engine, patiently } = this.surroundings
+      const at = yield* engine.now
       const full = { ...command, at, attempt: this.number } as TaskCommand
-      const stored = yield* patiently(this.engine.apply(this.stored, full), () => this.standing !== "released")
+      const stored = yield* patiently(engine.apply(this.stored, full), () => this.standing !== "released")
       this.see(stored)
       return Result.succeed(stored.task)
     }).pipe(
@@ -93,7 +103,10 @@ export class Attempt {
       const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
       wait.waiting++
+      let isWaiting = true
       const leave = Effect.suspend(() => {
+        if (!isWaiting) return Effect.void
+        isWaiting = false
         wait.waiting--
         if (wait.waiting > 0 || this.waits.get(key) !== wait) return Effect.void
         this.waits.delete(key)
@@ -102,7 +115,9 @@ export class Attempt {
       return give({ _tag: "Ask", ...question }).pipe(
         Effect.andThen(Effect.suspend(() => {
           this.wake()
-          return Deferred.await(wait.answer)
+          // Withdrawn at once, not when the handler gets its turn again.
+          const answer = Effect.onInterrupt(Deferred.await(wait.answer), () => leave)
+          return Deferred.isDoneUnsafe(wait.answer) ? answer : this.surroundings.park(answer)
         })),
         Effect.onInterrupt(() => leave)
       )
@@ -130,22 +145,3 @@ export class Attempt {
     else if (task.status === "working" && task.cancelRequested) this.standing = "stopped"
   }
 }
-
-const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(Duration.seconds(10))])
-
-const isStoreError = (error: { readonly _tag: string }): error is TaskStoreError => error._tag === "TaskStoreError"
-
-/**
- * Tries again while the store is away and for as long as `worthwhile`, and says so in the log once.
- *
- * @since 0.1.0
- */
-export const patiently = <A, E extends { readonly _tag: string }, R>(
-  effect: Effect.Effect<A, E, R>,
-  worthwhile: () => boolean
-): Effect.Effect<A, E, R> =>
-  Effect.catchIf(effect, isStoreError, (error) =>
-    Effect.andThen(
-      Effect.logError("The task store failed; trying until it works", error),
-      Effect.retry(effect, { while: (error) => isStoreError(error) && worthwhile(), schedule: backoff })
-    ))
