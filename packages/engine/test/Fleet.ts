@@ -12,7 +12,8 @@ import {
   TaskTools,
   TaskWorkers
 } from "@effect-mcp-tasks/engine"
-import { Clock, Context, Duration, Effect, Exit, Latch, Layer, Option, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Latch, Layer, Option, Scope } from "effect"
+import { PersistedQueue } from "effect/persistence"
 import { type Script, toolsOf } from "./TestTools.ts"
 
 /** What a test may do to one process: each operation on what is shared goes through here. */
@@ -33,9 +34,25 @@ export class Link {
     this.isDown.openUnsafe()
   }
 
+  /** What an operation fails with while the storage is away. */
+  readonly failure = (operation: string): unknown => {
+    const cause = new Error(`${operation} was cut off`)
+    if (["beat", "beats", "leave"].includes(operation)) {
+      return new TaskWorkers.WorkersUnavailable({ operation: "beat", cause })
+    }
+    if (["offer", "take", "createWith"].includes(operation)) {
+      return new PersistedQueue.PersistedQueueError({ message: "The queue was cut off", cause })
+    }
+    return new TaskStore.TaskStoreError({ operation: "read", reason: "Unavailable", cause })
+  }
+
   readonly mend = (): void => {
     this.isDown.closeUnsafe()
     this.isUp.openUnsafe()
+  }
+
+  get isCut(): boolean {
+    return !this.isUp.isOpen()
   }
 
   readonly whenDown: Effect.Effect<void> = Effect.suspend(() => this.isDown.await)
@@ -74,8 +91,8 @@ export class Link {
 
 /** What a test can say of a process that it starts. */
 export interface ProcessOptions extends TaskRunner.QueueOptions {
-  /** How far this machine's clock is ahead of the store's. */
-  readonly ahead?: Duration.Input | undefined
+  /** How many milliseconds this machine's clock is ahead of the store's. */
+  readonly ahead?: (() => number) | undefined
   readonly tools?: Layer.Layer<TaskTools.TaskTools> | undefined
 }
 
@@ -170,11 +187,10 @@ export const start = Effect.fnUntraced(function*(
   const clock = yield* Clock.Clock
   const link = new Link()
   const scope = yield* Scope.make()
-  const offset = Duration.toMillis(Duration.fromInputUnsafe(options.ahead ?? 0))
   const context = yield* Layer.buildWithScope(
     Layer.fresh(fleet.engine(link, options).pipe(Layer.provideMerge(options.tools ?? toolsOf(script)))),
     scope
-  ).pipe(Effect.provideService(Clock.Clock, ahead(clock, () => offset)), Effect.orDie)
+  ).pipe(Effect.provideService(Clock.Clock, ahead(clock, options.ahead ?? (() => 0))), Effect.orDie)
   return {
     link,
     engine: Context.get(context, TaskEngine.TaskEngine),

@@ -33,7 +33,7 @@ export const timesOf = ({ virtualTime }: Capabilities) => {
     : Effect.sleep("20 millis")
 
   /** Lets time pass until it is so: a minute of the test's time, half a minute of real time. */
-  const until = <E>(what: string, isSo: Effect.Effect<boolean, E>) =>
+  const until = <E, R>(what: string, isSo: Effect.Effect<boolean, E, R>) =>
     Effect.gen(function*() {
       for (let round = 0; round < (virtualTime ? 240 : 1_500); round++) {
         if (virtualTime) yield* settle

@@ -92,10 +92,10 @@ export const make = Effect.fnUntraced(function*(settings: Settings) {
       // Others may have believed us dead: whatever they took up is not ours any more.
       const wasAway = now - beatenAt >= lease
       beatenAt = now
-      if (wasAway) yield* running.lookAtAll
+      if (wasAway) yield* running.lookAtAll()
     }))
-  yield* loop.run({ name: "recover", limit: Duration.minutes(5) }, ({ idle }) =>
-    Effect.andThen(scanning.round, idle(Effect.sleep(round))))
+  yield* loop.run({ name: "recover" }, ({ begin, idle }) =>
+    Effect.andThen(scanning.round(begin), idle(Effect.sleep(round))))
 
   yield* Effect.addFinalizer(() =>
     Effect.gen(function*() {

@@ -68,10 +68,11 @@ export const make = (services: RecoveryServices) => {
       ? Effect.catchCause(claims.claim(stored.task.taskId), () => Effect.void)
       : queue.offer({ taskId: stored.task.taskId, attempt: stored.task.attempt + 1 })
 
-  const scanAll = Effect.gen(function*() {
+  const scanAll = Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
     const found = new Map<string, number>()
     let page: ReadonlyArray<Task.Stored> = []
     do {
+      yield* goesOn
       page = yield* store.list({ live: true, limit: pageSize, after: page.at(-1)?.task.taskId })
       for (const stored of page) {
         if (!isLive(stored) || !claims.isUnattended(stored.task)) continue
@@ -87,14 +88,15 @@ export const make = (services: RecoveryServices) => {
     want: () => {
       isWanted = true
     },
-    round: Effect.gen(function*() {
+    /** One round; it says with every page of tasks that it goes on. */
+    round: Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
       const now = yield* engine.now
       const turn = Math.floor(now / scan)
       const { dead } = watch
       const isScanDue = scanned !== turn && isMyTurn(turn)
       if (!isWanted && !isScanDue && !(dead.length > 0 && isMyTurn(Math.floor(now / round)))) return
       isWanted = false
-      yield* Effect.onError(scanAll, () => Effect.sync(() => {
+      yield* Effect.onError(scanAll(goesOn), () => Effect.sync(() => {
         isWanted = true
       }))
       scanned = turn

@@ -145,7 +145,11 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     if (attempt.standing !== "current") stop(task)
   }, Effect.catchIf((error) => error.reason === "Corrupt", () => Effect.void))
 
-  const lookAtAll = Effect.suspend(() => Effect.forEach([...running.values()], look, { discard: true }))
+  /** Looks at every task that runs here, and says with each that it goes on. */
+  const lookAtAll = (goesOn: Effect.Effect<void> = Effect.void) =>
+    Effect.suspend(() =>
+      Effect.forEach([...running.values()], (task) => Effect.andThen(goesOn, look(task)), { discard: true })
+    )
 
   const subscription = yield* signal.subscribe
   yield* loop.run({ name: "signal" }, ({ idle }) =>
@@ -153,8 +157,8 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
       const here = running.get(taskId)
       return here === undefined ? Effect.void : look(here)
     }))
-  yield* loop.run({ name: "heartbeat", limit: Duration.minutes(2) }, ({ idle }) =>
-    Effect.andThen(idle(Effect.sleep(heartbeat)), lookAtAll))
+  yield* loop.run({ name: "heartbeat" }, ({ begin, idle }) =>
+    Effect.andThen(idle(Effect.sleep(heartbeat)), lookAtAll(begin)))
 
   const until = (isSo: () => boolean): Effect.Effect<void> =>
     Effect.gen(function*() {
