@@ -7,10 +7,10 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as loop from "./internal/loop.ts"
 import { TaskEngine } from "./TaskEngine.ts"
 import { type DueTask, TaskStore, type TaskStoreError } from "./TaskStore.ts"
 
@@ -65,7 +65,7 @@ export const sweep = (batchSize: number): Effect.Effect<number, TaskStoreError, 
 
   return Effect.gen(function*() {
     const store = yield* TaskStore
-    const at = yield* Clock.currentTimeMillis
+    const at = yield* (yield* TaskEngine).now
     const due = yield* store.due(at, batchSize + unreadable.size)
     const possible = due.filter(({ taskId, version }) => unreadable.get(taskId) !== version)
     yield* Effect.forEach(possible, (task) => settle(task, at), { discard: true })
@@ -81,20 +81,12 @@ export const sweep = (batchSize: number): Effect.Effect<number, TaskStoreError, 
  * @since 0.1.0
  */
 export const layerWith = (options: SweeperOptions): Layer.Layer<never, never, TaskStore | TaskEngine> =>
-  Layer.effectDiscard(Effect.gen(function*() {
+  Layer.effectDiscard(Effect.suspend(() => {
     const batchSize = options.batchSize ?? 100
-    let isFailing = false
-    const round = sweep(batchSize).pipe(
-      Effect.tap(() => Effect.sync(() => isFailing = false)),
-      Effect.catchCause((cause) => {
-        const isNews = !isFailing
-        isFailing = true
-        return Effect.as(isNews ? Effect.logError("The sweep of due tasks failed; trying on", cause) : Effect.void, 0)
-      })
-    )
-    const loop = Effect.flatMap(round, (count) =>
-      count < batchSize ? Effect.sleep(options.interval ?? Duration.seconds(1)) : Effect.yieldNow)
-    yield* Effect.forkScoped(Effect.forever(loop))
+    const interval = Duration.fromInputUnsafe(options.interval ?? Duration.seconds(1))
+    const once = sweep(batchSize)
+    return loop.run({ name: "sweep" }, ({ idle }) =>
+      Effect.flatMap(once, (count) => idle(count < batchSize ? Effect.sleep(interval) : Effect.yieldNow)))
   }))
 
 /**

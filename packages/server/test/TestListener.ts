@@ -1,7 +1,7 @@
 /** Subscriptions as a test reads them: over the in-memory transport, message by message. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
 import {
-  CurrentTask, TaskEngine, TaskOwner, TaskRunner, TaskSignal, TaskStore, TaskSweeper
+  CurrentTask, Health, TaskEngine, TaskOwner, TaskRunner, TaskSignal, TaskStore, TaskSweeper
 } from "@effect-mcp-tasks/engine"
 import { Dispatcher, InMemoryTransport } from "@effect-mcp-tasks/server"
 import { type Cause, Context, Effect, Exit, Fiber, Layer, Option, PubSub, Schema, Scope, Stream } from "effect"
@@ -172,5 +172,6 @@ export const hub = Effect.gen(function*() {
 export const engineWith = (signal: Layer.Layer<TaskSignal.TaskSignal>): NonNullable<Options["engine"]> =>
   Layer.merge(TaskRunner.layerFiber, TaskSweeper.layer).pipe(
     Layer.provideMerge(TaskEngine.layer),
+    Layer.provideMerge(Health.layer),
     Layer.provide([signal, SecureRandom.layerWebCrypto])
   )
