@@ -72,7 +72,7 @@ export class InvalidStateKey extends Schema.TaggedError<InvalidStateKey>()("Inva
   position: Schema.Int
 }) {
   override get message(): string {
-    return `The request state key no. ${this.position} is not 32 bytes in base64. Make one with: openssl rand -base64 32`
+    return `Request state key no. ${this.position} is not 32 bytes in base64. Make one with: openssl rand -base64 32`
   }
 }
 

@@ -122,7 +122,7 @@ describe("tasks/get in each status", () => {
         )
       }))
 
-  const properties = `"properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":true`
+  const properties = `"properties":{"name":{"type":"string"}},"required":["name"]`
   const schema = `{"type":"object",${properties}}`
   const params = `{"mode":"form","message":"Which name?","requestedSchema":${schema}}`
   const question = `{"name":{"method":"elicitation/create","params":${params}}}`

@@ -6,7 +6,7 @@
  */
 import * as InputWire from "@effect-mcp-tasks/core/InputWire"
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
-import { TasksExtension } from "@effect-mcp-tasks/core/McpProtocol"
+import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
 import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as CallRound from "@effect-mcp-tasks/engine/CallRound"
@@ -82,7 +82,7 @@ export const begin = Effect.fnUntraced(function*(
 })
 
 /** Where a handler must not run again, only a task can ask. */
-const asATask = { extensions: { [TasksExtension]: {} } }
+const asATask = { extensions: { [McpProtocol.TasksExtension]: {} } }
 
 /** One sentence for whatever is the matter with a state. */
 const notOurs = WireError.invalidParams("params.requestState is not one that is valid for this call")

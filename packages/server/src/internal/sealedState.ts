@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as CanonicalJson from "@effect-mcp-tasks/core/CanonicalJson"
-import { CallState } from "@effect-mcp-tasks/engine/CallRound"
+import * as CallRound from "@effect-mcp-tasks/engine/CallRound"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Clock from "effect/Clock"
 import * as Aead from "effect/crypto/Aead"
@@ -35,15 +35,15 @@ export interface Call {
  */
 export interface SealedState {
   /** The state as text for the client; none when it is too long to be carried. */
-  readonly seal: (call: Call, state: CallState) => Effect.Effect<Option.Option<string>>
+  readonly seal: (call: Call, state: CallRound.CallState) => Effect.Effect<Option.Option<string>>
   /**
    * The state that was sealed for this call; none for anything else, whatever is the matter with it: one answer for
    * all, so that nobody learns how far an attempt went.
    */
-  readonly open: (call: Call, text: string) => Effect.Effect<Option.Option<CallState>>
+  readonly open: (call: Call, text: string) => Effect.Effect<Option.Option<CallRound.CallState>>
 }
 
-const Envelope = Schema.fromJsonString(Schema.Struct({ ...CallState.fields, expiresAt: Schema.Int }))
+const Envelope = Schema.fromJsonString(Schema.Struct({ ...CallRound.CallState.fields, expiresAt: Schema.Int }))
 const encodeEnvelope = Schema.encodeEffect(Envelope)
 const decodeEnvelope = Schema.decodeEffect(Envelope)
 
