@@ -8,6 +8,7 @@
  */
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
 
 /**
@@ -26,7 +27,7 @@ const breaches = (...expected: ReadonlyArray<Expected>): Breaches =>
 
 const isTask = Schema.is(Task.Task)
 
-const same = (self: unknown, that: unknown): boolean => JSON.stringify(self) === JSON.stringify(that)
+const same = (self: unknown, that: unknown): boolean => Equal.equals(self, that)
 
 const areUnique = (names: ReadonlyArray<string>): boolean => new Set(names).size === names.length
 
