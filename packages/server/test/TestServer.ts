@@ -169,8 +169,8 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string | undefined>>
   /** More than one chunk is sent without a content length. */
   readonly chunks?: ReadonlyArray<string | Uint8Array>
-  /** Leaves the body open after the last chunk. */
-  readonly isUnfinished?: boolean
+  /** Leaves the body open after the last chunk, and is given what sends the rest of it. */
+  readonly unfinished?: (finish: (rest: string) => void) => void
   readonly agent?: Agent
 }
 
@@ -218,10 +218,11 @@ export const exchange = (raw: RawRequest): Effect.Effect<RawResponse, NoResponse
     })
     outgoing.on("error", lost)
     const [only, ...rest] = raw.chunks ?? []
-    if (only !== undefined && rest.length === 0 && raw.isUnfinished !== true) outgoing.end(only)
+    if (only !== undefined && rest.length === 0 && raw.unfinished === undefined) outgoing.end(only)
     else {
       for (const chunk of raw.chunks ?? []) outgoing.write(chunk)
-      if (raw.isUnfinished !== true) outgoing.end()
+      if (raw.unfinished === undefined) outgoing.end()
+      else raw.unfinished((rest) => outgoing.end(rest))
     }
     return Effect.sync(() => outgoing.destroy())
   })
