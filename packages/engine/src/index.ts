@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 export * as CurrentTask from "./CurrentTask.ts"
+export * as DeclaredCapabilities from "./DeclaredCapabilities.ts"
 export * as Embedded from "./Embedded.ts"
 export * as TaskEngine from "./TaskEngine.ts"
 export * as TaskLimits from "./TaskLimits.ts"

@@ -1,6 +1,15 @@
 /** A server over real layers, asked directly or over loopback HTTP, and the requests that tests send it. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
-import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
+import {
+  CurrentTask,
+  DeclaredCapabilities,
+  Embedded,
+  TaskLimits,
+  TaskOwner,
+  TaskStore,
+  TaskTool,
+  TaskTools
+} from "@effect-mcp-tasks/engine"
 import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
@@ -40,6 +49,8 @@ const script: Script = Effect.fnUntraced(function*(text) {
       return yield* Effect.fail("It did not work")
     case "break":
       return yield* Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken", data: { why: "test" } }))
+    case "capabilities":
+      return JSON.stringify(yield* DeclaredCapabilities.DeclaredCapabilities)
     case "die":
       return yield* Effect.die(new Error("secret of the handler"))
     default:

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import { CurrentTask } from "../CurrentTask.ts"
+import { DeclaredCapabilities } from "../DeclaredCapabilities.ts"
 import { TaskEngine } from "../TaskEngine.ts"
 import { TaskLimits } from "../TaskLimits.ts"
 import { TaskSignal } from "../TaskSignal.ts"
@@ -55,6 +56,7 @@ export const make = Effect.gen(function*() {
     const attempt = new Attempt(engine, stored)
     const fiber = yield* call.run.pipe(
       Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
+      Effect.provideService(DeclaredCapabilities, stored.task.capabilities),
       Effect.interruptible,
       Effect.onExit((exit) => finish(attempt, exit)),
       Effect.forkIn(handlers, { uninterruptible: true })
