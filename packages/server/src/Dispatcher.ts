@@ -18,12 +18,14 @@ import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
+import { ToolSwitch } from "./ToolSwitch.ts"
 
 /**
  * What a server says of itself in `server/discover`.
@@ -116,7 +118,7 @@ export class Dispatcher extends Context.Service<Dispatcher, {
 }>()("@effect-mcp-tasks/server/Dispatcher") {}
 
 /**
- * Serves the tools and tasks of the engine that is provided.
+ * Serves the tools and tasks of the engine that is provided. With a `ToolSwitch`, the list of tools may change.
  *
  * @category layers
  * @since 0.1.0
@@ -130,8 +132,14 @@ export const layer = (
       const tools = yield* TaskTools.TaskTools
       const engine = yield* TaskEngine.TaskEngine
       const limits = yield* TaskLimits.TaskLimits
-      const served = methods.make(info, { tools, engine, runner: yield* TaskRunner.TaskRunner })
-      const subscriptions = listen.make({ engine, limits })
+      const toolSwitch = yield* Effect.serviceOption(ToolSwitch)
+      const served = methods.make(info, {
+        tools: offered(tools, toolSwitch),
+        hasFixedTools: Option.isNone(toolSwitch),
+        engine,
+        runner: yield* TaskRunner.TaskRunner
+      })
+      const subscriptions = listen.make({ engine, limits, toolSwitch })
       yield* Effect.addFinalizer(() => subscriptions.end)
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
@@ -175,6 +183,21 @@ export const layer = (
       })
     })
   )
+
+/** The tools that are on. The runner knows all of them: tasks go on. */
+const offered = (
+  tools: TaskTools.TaskTools["Service"],
+  toolSwitch: Option.Option<ToolSwitch["Service"]>
+): TaskTools.TaskTools["Service"] => {
+  if (Option.isNone(toolSwitch)) return tools
+  const { isOn } = toolSwitch.value
+  return {
+    get all() {
+      return tools.all.filter(({ name }) => isOn(name))
+    },
+    get: (name) => isOn(name) ? tools.get(name) : Option.none()
+  }
+}
 
 /** Only a tool's handler reports, so other requests are answered as without a token. */
 const progressToken = ({ meta, method }: McpRequest.AdmittedRequest): JsonRpc.Id | undefined =>
