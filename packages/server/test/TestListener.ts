@@ -120,7 +120,11 @@ export const bob = TaskOwner.principal({ issuer: "https://issuer.example", subje
 
 export const subscriptionId = McpProtocol.MetaKey.subscriptionId
 
-export const create = Effect.fnUntraced(function*(server: Pick<Server, "ask">, text: string, owner: TaskOwner.TaskOwner = ada) {
+export const create = Effect.fnUntraced(function*(
+  server: Pick<Server, "ask">,
+  text: string,
+  owner: TaskOwner.TaskOwner = ada
+) {
   const { message } = yield* server.ask("tools/call", { name: "job", arguments: { text } }, { owner })
   return String(message.result?.["taskId"])
 })

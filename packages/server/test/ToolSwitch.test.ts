@@ -10,7 +10,7 @@ const switchable = Effect.gen(function*() {
   const toolSwitch = Context.get(context, ToolSwitch.ToolSwitch)
   const server = yield* start({}, Layer.succeedContext(context as Context.Context<never>))
   const names = Effect.map(server.ask("tools/list"), ({ message: { result } }) =>
-    (result?.["tools"] as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name))
+    (Object(result).tools as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name))
   const listen = (notifications: {}, id: string | number = 1) =>
     server.stream("subscriptions/listen", { notifications }, { id })
   return { ...server, ...toolSwitch, names, listen }
