@@ -71,7 +71,7 @@ const question = { key: Schema.NonEmptyString, request: InputRequest }
  * **Details**
  *
  * `outstanding` questions are shown to the client. An `answered` one keeps its response for every later run of the
- * handler. A `withdrawn` one was given up by its handler (a timeout, a race): its key stays spoken for.
+ * handler. A `withdrawn` one was given up by its handler (a timeout, a race): its key is spent, and never shown again.
  *
  * @category models
  * @since 0.1.0
@@ -188,6 +188,8 @@ const fields = {
   statusMessage: Schema.optionalKey(Schema.String),
   /** How many times the task was started; the fence that every command of a worker must carry. */
   attempt: Schema.Natural,
+  /** Who started that attempt, where several workers share a store. */
+  worker: Schema.optionalKey(Schema.NonEmptyString),
   /** How many of those attempts died without handing the task back. */
   lostAttempts: Schema.Natural,
   questions: Schema.Array(Question),
@@ -328,9 +330,6 @@ export type TerminalTask = CompletedTask | FailedTask | CancelledTask
 
 /**
  * A task as a store holds it: durable, and numbered for compare-and-set.
- *
- * **Details**
- *
  * Only a `Stored` can be answered to a client as a new task, so that a handle is never given out for a task that is
  * not durable (ext-tasks, "Task Creation").
  *

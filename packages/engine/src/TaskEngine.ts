@@ -9,7 +9,6 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
@@ -22,6 +21,7 @@ import type * as Scope from "effect/Scope"
 import * as taskIds from "./internal/taskIds.ts"
 import * as taskWaiters from "./internal/taskWaiters.ts"
 import * as taskWriter from "./internal/taskWriter.ts"
+import { TaskClock } from "./TaskClock.ts"
 import { type InvalidAnswer, TaskNotFound } from "./TaskEngineError.ts"
 import { TaskLimits } from "./TaskLimits.ts"
 import * as TaskOwner from "./TaskOwner.ts"
@@ -55,6 +55,9 @@ export interface TaskWatch {
  * @since 0.1.0
  */
 export class TaskEngine extends Context.Service<TaskEngine, {
+  /** The time that tasks are judged by, in epoch milliseconds: `TaskClock`. */
+  readonly now: Effect.Effect<number>
+
   /** Makes a new task durable. `started` claims the first attempt in the same write. */
   readonly create: (
     task: Omit<TaskMachine.NewTask, "taskId" | "at">,
@@ -114,21 +117,22 @@ const make = Effect.gen(function*() {
   const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
   const limits = yield* TaskLimits
   const signal = yield* TaskSignal
-  const writer = taskWriter.make(store, signal)
+  const now = yield* TaskClock
+  const writer = taskWriter.make({ store, signal, now })
   const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {
     const found = yield* writer.view(taskId)
     if (found.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()
-    if (found.dueAt === null || found.dueAt > (yield* Clock.currentTimeMillis)) return found
+    if (found.dueAt === null || found.dueAt > (yield* now)) return found
     // Overdue: it is failed now, or it is forgotten.
     yield* writer.owned(owner, taskId)
     return yield* writer.view(taskId)
   })
 
-  const create: TaskEngine["Service"]["create"] = Effect.fn("TaskEngine.create")(function*(task, { started }) {
-    const at = yield* Clock.currentTimeMillis
-    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId })
+  const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
+    const at = yield* now
+    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId(at) })
     const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
     return yield* store.create(first, { maxLive: limits.maxLiveTasks })
   })
@@ -147,20 +151,21 @@ const make = Effect.gen(function*() {
   }, Effect.scoped)
 
   return TaskEngine.of({
+    now,
     create,
     view,
     awaitEnd,
+    answer: writer.answer,
+    cancel: writer.cancel,
+    apply: writer.apply,
     watch: waiters.watch,
-    answer: Effect.fn("TaskEngine.answer")(writer.answer),
-    cancel: Effect.fn("TaskEngine.cancel")(writer.cancel),
-    apply: Effect.fn("TaskEngine.apply")(writer.apply),
     forget: ({ task, version }) => Effect.asVoid(store.remove(task.taskId, version))
   })
 })
 
 /**
- * Writes to whatever store and signals through whatever signal are provided. Task ids are 128 random bits from a
- * cryptographic source.
+ * Writes to whatever store and signals through whatever signal are provided. Task ids hold 128 random bits
+ * from a cryptographic source.
  *
  * @category layers
  * @since 0.1.0

@@ -35,6 +35,6 @@ export const layer = HttpTransport.layerEndSubscriptions.pipe(
 export const layerSqlite = (filename: string) =>
   layer.pipe(
     Layer.provide(TaskStore.layerSql),
-    Layer.provide(SqliteClient.layer({ filename })),
+    Layer.provide(SqliteClient.layer({ filename, exclusive: true })),
     Layer.provide(Reports.layer)
   )

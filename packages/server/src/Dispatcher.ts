@@ -16,6 +16,8 @@ import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
+import * as Aead from "effect/crypto/Aead"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -24,11 +26,13 @@ import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
+import * as sealedState from "./internal/sealedState.ts"
+import * as serverIdentity from "./internal/serverIdentity.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
 import { ToolSwitch } from "./ToolSwitch.ts"
 
 /**
- * What a server says of itself in `server/discover`.
+ * What a server says of itself: in `server/discover`, and all but its instructions in every result.
  *
  * @category models
  * @since 0.1.0
@@ -137,8 +141,10 @@ export const layer = (
         tools: offered(tools, toolSwitch),
         hasFixedTools: Option.isNone(toolSwitch),
         engine,
-        runner: yield* TaskRunner.TaskRunner
+        runner: yield* TaskRunner.TaskRunner,
+        states: yield* sealedState.make
       })
+      const identified = serverIdentity.make(info)
       const subscriptions = listen.make({ engine, limits, toolSwitch })
       yield* Effect.addFinalizer(() => subscriptions.end)
       const server: McpRequest.Server = {
@@ -148,11 +154,15 @@ export const layer = (
       }
       /** The result of a request, or a failure; notifications go to `send` on the way. */
       const serve = (request: McpRequest.AdmittedRequest, send: Send) => {
-        if (request.method === listen.method) return subscriptions.listen(request, send)
+        if (request.method === listen.method) {
+          const more = listen.subscription(request.id)
+          return Effect.map(subscriptions.listen(request, send), (result) => identified(result, more))
+        }
         const token = progressToken(request)
+        const result = Effect.map(served(request), (result) => identified(result))
         return token === undefined
-          ? served(request)
-          : progress.reporting(served(request), { token, send, maxMessageLength: limits.maxMessageLength })
+          ? result
+          : progress.reporting(result, { token, send, maxMessageLength: limits.maxMessageLength })
       }
       const receive: Dispatcher["Service"]["receive"] = (input) => {
         const admitted = McpRequest.admit(input, server)
@@ -182,7 +192,9 @@ export const layer = (
         }
       })
     })
-  )
+  ).pipe(Layer.provide(sealing))
+
+const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
 /** The tools that are on. The runner knows all of them: tasks go on. */
 const offered = (

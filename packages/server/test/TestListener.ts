@@ -1,7 +1,7 @@
 /** Subscriptions as a test reads them: over the in-memory transport, message by message. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
 import {
-  CurrentTask, TaskEngine, TaskOwner, TaskRunner, TaskSignal, TaskStore, TaskSweeper
+  CurrentTask, Health, TaskEngine, TaskOwner, TaskRunner, TaskSignal, TaskStore, TaskSweeper
 } from "@effect-mcp-tasks/engine"
 import { Dispatcher, InMemoryTransport } from "@effect-mcp-tasks/server"
 import { type Cause, Context, Effect, Exit, Fiber, Layer, Option, PubSub, Schema, Scope, Stream } from "effect"
@@ -135,10 +135,13 @@ export const acknowledgement = (notifications: Schema.JsonObject, id: Schema.Jso
   params: { _meta: { [subscriptionId]: id }, notifications }
 })
 
+/** What every result says of the server. */
+export const identity = { [McpProtocol.MetaKey.serverInfo]: { name: "test", title: "Test", version: "0" } }
+
 export const graceful = (id: Schema.Json = 1): typeof Message.Type => ({
   jsonrpc: "2.0",
   id,
-  result: { resultType: "complete", _meta: { [subscriptionId]: id } }
+  result: { resultType: "complete", _meta: { ...identity, [subscriptionId]: id } }
 })
 
 export const statuses = (messages: ReadonlyArray<typeof Message.Type>) =>
@@ -173,5 +176,6 @@ export const hub = Effect.gen(function*() {
 export const engineWith = (signal: Layer.Layer<TaskSignal.TaskSignal>): NonNullable<Options["engine"]> =>
   Layer.merge(TaskRunner.layerFiber, TaskSweeper.layer).pipe(
     Layer.provideMerge(TaskEngine.layer),
+    Layer.provideMerge(Health.layer),
     Layer.provide([signal, SecureRandom.layerWebCrypto])
   )

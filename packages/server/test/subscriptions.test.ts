@@ -5,6 +5,7 @@ import { Context, Deferred, Duration, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import {
   acknowledgement, bob, create, engineWith, graceful, hub, type Message, reportingForever, start, statuses,
+  identity,
   subscriptionId
 } from "./TestListener.ts"
 import { type Script, settle } from "./TestServer.ts"
@@ -15,7 +16,7 @@ describe("a listener", () => {
       const server = yield* start()
       const taskId = yield* create(server, "ask")
       const polled = Effect.map(server.ask("tasks/get", { taskId }), ({ message: { result } }) => {
-        const { resultType: _, ...task } = result ?? {}
+        const { _meta: _, resultType: __, ...task } = result ?? {}
         return { jsonrpc: "2.0", method: "notifications/tasks", params: { _meta: { [subscriptionId]: 1 }, ...task } }
       })
       const reading = yield* server.listen([taskId])
@@ -42,7 +43,7 @@ describe("a listener", () => {
         assert.deepStrictEqual(messages.map(({ params, result }) => (params ?? result)?.["_meta"]), [
           { [subscriptionId]: id },
           { [subscriptionId]: id },
-          { [subscriptionId]: id }
+          { ...identity, [subscriptionId]: id }
         ])
         assert.deepStrictEqual(messages.at(-1), graceful(id))
       }

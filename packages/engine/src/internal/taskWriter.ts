@@ -6,12 +6,11 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { InvalidAnswer, TaskNotFound } from "../TaskEngineError.ts"
+import { TaskNotFound } from "../TaskEngineError.ts"
 import * as TaskOwner from "../TaskOwner.ts"
 import type { TaskSignal } from "../TaskSignal.ts"
 import { type TaskStore, TaskStoreError, VersionConflict } from "../TaskStore.ts"
@@ -22,12 +21,18 @@ const maxRaces = 100
 
 type WriteError = TaskMachine.TaskRejected | TaskStoreError | VersionConflict
 
+interface Services {
+  readonly store: TaskStore["Service"]
+  readonly signal: TaskSignal["Service"]
+  readonly now: Effect.Effect<number>
+}
+
 /**
- * Makes the writer over a store and a signal.
+ * Makes the writer over a store, a signal and a clock.
  *
  * @since 0.1.0
  */
-export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"]) => {
+export const make = ({ now, signal, store }: Services) => {
   const replace = (stored: Task.Stored, next: Task.Task) =>
     Effect.tap(store.replace(stored, next), signal.publish(next.taskId))
 
@@ -43,7 +48,7 @@ export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"])
   const current = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string) {
     const stored = yield* existing(taskId)
     if (stored.task.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()
-    const at = yield* Clock.currentTimeMillis
+    const at = yield* now
     if (!Task.isDue(stored.task, at)) return stored
     return Task.isTerminal(stored.task) ? yield* new TaskNotFound() : yield* unrefused(stored, { _tag: "Expire", at })
   })
@@ -56,13 +61,13 @@ export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"])
   const answer = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) {
     const stored = yield* current(owner, taskId)
     if (Task.isTerminal(stored.task)) return
-    const responses = yield* Effect.fromResult(check(stored.task, given))
-    yield* unrefused(stored, { _tag: "Answer", at: yield* Clock.currentTimeMillis, responses })
+    const responses = yield* Effect.fromResult(answers.checkAll(Task.outstanding(stored.task), given))
+    yield* unrefused(stored, { _tag: "Answer", at: yield* now, responses })
   })
 
   const cancel = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string) {
     const stored = yield* current(owner, taskId)
-    yield* unrefused(stored, { _tag: "Cancel", at: yield* Clock.currentTimeMillis })
+    yield* unrefused(stored, { _tag: "Cancel", at: yield* now })
   })
 
   const apply = Effect.fnUntraced(function*(target: string | Task.Stored, command: TaskCommand) {
@@ -117,15 +122,3 @@ const found = <A>(
     ? Effect.flatMap(read(taskId), (option) =>
       Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new TaskNotFound()))
     : Effect.fail(new TaskNotFound())
-
-const check = (task: Task.Task, given: Schema.JsonObject) => {
-  const checked: Array<{ readonly key: string; readonly response: Schema.Json }> = []
-  for (const { key, request } of Task.outstanding(task)) {
-    const response = Object.hasOwn(given, key) ? given[key] : undefined
-    if (response === undefined) continue
-    const result = answers.check(request, response)
-    if (Result.isFailure(result)) return Result.fail(new InvalidAnswer({ key, message: result.failure }))
-    checked.push({ key, response: result.success })
-  }
-  return Result.succeed(checked)
-}

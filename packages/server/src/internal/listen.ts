@@ -105,7 +105,7 @@ export const make = ({ engine, limits, toolSwitch }: ListenServices): Subscripti
         ...tools.map((changes) => tellTools(request.id, send, changes))
       ], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(told, Deferred.await(ended)), limits.maxListenTime)
-      return `{"resultType":"complete",${meta(request.id)}}`
+      return `{"resultType":"complete"}`
     }).pipe(Effect.scoped)
   })
 
@@ -160,7 +160,14 @@ const readFilter = (
 
 const isString = (value: Schema.Json): value is string => typeof value === "string"
 
-const meta = (id: JsonRpc.Id): string => `"_meta":${JSON.stringify({ [McpProtocol.MetaKey.subscriptionId]: id })}`
+/**
+ * What every message of a subscription says in its `_meta`.
+ *
+ * @since 0.1.0
+ */
+export const subscription = (id: JsonRpc.Id) => ({ [McpProtocol.MetaKey.subscriptionId]: id })
+
+const meta = (id: JsonRpc.Id): string => `"_meta":${JSON.stringify(subscription(id))}`
 
 const acknowledged = (id: JsonRpc.Id, notifications: Schema.JsonObject): string =>
   JsonRpc.notification(

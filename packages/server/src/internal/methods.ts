@@ -18,6 +18,7 @@ import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
 import { type Failure, refuse } from "./refusals.ts"
+import type { SealedState } from "./sealedState.ts"
 
 /**
  * What the methods stand on.
@@ -30,6 +31,7 @@ export interface Services {
   readonly tools: TaskTools["Service"]
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
+  readonly states: SealedState
 }
 
 /**
@@ -103,8 +105,7 @@ const withTask = <A>(
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }
 
-const discover = (info: ServerInfo, { hasFixedTools, tools }: Services): string => {
-  const { instructions, ...serverInfo } = info
+const discover = ({ instructions }: ServerInfo, { hasFixedTools, tools }: Services): string => {
   const hasTasks = tools.all.some(({ settings }) => Option.isSome(settings))
   return JSON.stringify({
     resultType: "complete",
@@ -114,8 +115,7 @@ const discover = (info: ServerInfo, { hasFixedTools, tools }: Services): string 
       ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {})
     },
     ...(instructions === undefined ? {} : { instructions }),
-    ...caching,
-    _meta: { [McpProtocol.MetaKey.serverInfo]: serverInfo }
+    ...caching
   })
 }
 
