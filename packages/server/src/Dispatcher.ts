@@ -102,6 +102,15 @@ export type Received =
   }
 
 /**
+ * The reply that an answer ends with, for those to whom no notification can be sent.
+ *
+ * @category accessors
+ * @since 0.2.0
+ */
+export const finalReply = (answer: Reply | Streaming): Effect.Effect<Reply, never, CurrentOwner> =>
+  "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)
+
+/**
  * MCP without a transport.
  *
  * @category services

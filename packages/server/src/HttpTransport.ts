@@ -87,7 +87,7 @@ export const layer = (
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const guard = httpGuard.make(options)
-      const read = httpBody.make({
+      const read = yield* httpBody.make({
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
       })

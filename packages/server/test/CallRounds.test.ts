@@ -350,7 +350,7 @@ describe("only what the caller declared", () => {
       const server = yield* start({ body: (task) => Effect.andThen(runs.tick, task.elicit("name", name)) })
       const { error } = yield* server.call("once", {}, { capabilities: form })
       assert.strictEqual(error?.code, -32021)
-      assert.deepStrictEqual(error.data, {
+      assert.deepStrictEqual(error?.data, {
         requiredCapabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } }
       })
       assert.strictEqual(yield* runs.count, 1)

@@ -98,6 +98,7 @@ export const start = Effect.fnUntraced(function*(script: Script, options: Option
   const { handle } = Context.get(context, Dispatcher.Dispatcher)
   const send = (method: string, params: Schema.JsonObject, sender: Sender = {}) =>
     handle({ headers: undefined, body: message(method, params, { capabilities: sender.capabilities ?? tasks }) }).pipe(
+      Effect.flatMap(Dispatcher.finalReply),
       Effect.provideService(Owner.CurrentOwner, sender.owner ?? ada),
       Effect.provideContext(context)
     )

@@ -1,6 +1,15 @@
 /** A server over real layers, asked directly or over loopback HTTP, and the requests that tests send it. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
-import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
+import {
+  CurrentTask,
+  DeclaredCapabilities,
+  Embedded,
+  TaskLimits,
+  TaskOwner,
+  TaskStore,
+  TaskTool,
+  TaskTools
+} from "@effect-mcp-tasks/engine"
 import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
@@ -40,6 +49,8 @@ const script: Script = Effect.fnUntraced(function*(text) {
       return yield* Effect.fail("It did not work")
     case "break":
       return yield* Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken", data: { why: "test" } }))
+    case "capabilities":
+      return JSON.stringify(yield* DeclaredCapabilities.DeclaredCapabilities)
     case "die":
       return yield* Effect.die(new Error("secret of the handler"))
     default:
@@ -116,7 +127,7 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
   /** Sends a text as it is. */
   const send = (body: string, owner: TaskOwner.TaskOwner = ada) =>
     handle({ headers: undefined, body }).pipe(
-      Effect.flatMap((answer) => "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)),
+      Effect.flatMap(Dispatcher.finalReply),
       Effect.provideService(TaskOwner.CurrentOwner, owner),
       Effect.provideContext(context)
     )
@@ -173,8 +184,8 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string | undefined>>
   /** More than one chunk is sent without a content length. */
   readonly chunks?: ReadonlyArray<string | Uint8Array>
-  /** Leaves the body open after the last chunk. */
-  readonly isUnfinished?: boolean
+  /** Leaves the body open after the last chunk, and is given what sends the rest of it. */
+  readonly unfinished?: (finish: (rest: string) => void) => void
   readonly agent?: Agent
 }
 
@@ -222,10 +233,11 @@ export const exchange = (raw: RawRequest): Effect.Effect<RawResponse, NoResponse
     })
     outgoing.on("error", lost)
     const [only, ...rest] = raw.chunks ?? []
-    if (only !== undefined && rest.length === 0 && raw.isUnfinished !== true) outgoing.end(only)
+    if (only !== undefined && rest.length === 0 && raw.unfinished === undefined) outgoing.end(only)
     else {
       for (const chunk of raw.chunks ?? []) outgoing.write(chunk)
-      if (raw.isUnfinished !== true) outgoing.end()
+      if (raw.unfinished === undefined) outgoing.end()
+      else raw.unfinished((rest) => outgoing.end(rest))
     }
     return Effect.sync(() => outgoing.destroy())
   })

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import { CurrentTask } from "../CurrentTask.ts"
+import { DeclaredCapabilities } from "../DeclaredCapabilities.ts"
 import { TaskEngine } from "../TaskEngine.ts"
 import { TaskLimits } from "../TaskLimits.ts"
 import { TaskSignal } from "../TaskSignal.ts"
@@ -125,6 +126,7 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     const attempt = attemptAt(stored, parking)
     const fiber = yield* call.run.pipe(
       Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
+      Effect.provideService(DeclaredCapabilities, stored.task.capabilities),
       Effect.interruptible,
       Effect.onExit((exit) => finish(attempt, parking, exit)),
       Effect.forkIn(handlers, { uninterruptible: true })

@@ -8,6 +8,7 @@ import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
 import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
+import * as DeclaredCapabilities from "@effect-mcp-tasks/engine/DeclaredCapabilities"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import type { TaskRunner } from "@effect-mcp-tasks/engine/TaskRunner"
@@ -83,7 +84,11 @@ export const make = (info: ServerInfo, services: Services): Methods => {
       case "tasks/cancel":
         return withTask(params, (owner, taskId) => Effect.as(engine.cancel(owner, taskId), TaskWire.acknowledgement))
       case "tools/call":
-        return callTool.call(services, request)
+        return Effect.provideService(
+          callTool.call(services, request),
+          DeclaredCapabilities.DeclaredCapabilities,
+          request.meta.clientCapabilities
+        )
       case "tools/list":
         return params["cursor"] === undefined ? listed : refuse(WireError.invalidParams("params.cursor is not known"))
       case "server/discover":
