@@ -20,6 +20,7 @@ import * as Aead from "effect/crypto/Aead"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
@@ -28,6 +29,7 @@ import * as refusals from "./internal/refusals.ts"
 import * as sealedState from "./internal/sealedState.ts"
 import * as serverIdentity from "./internal/serverIdentity.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
+import { ToolSwitch } from "./ToolSwitch.ts"
 
 /**
  * What a server says of itself: in `server/discover`, and all but its instructions in every result.
@@ -129,7 +131,7 @@ export class Dispatcher extends Context.Service<Dispatcher, {
 }>()("@effect-mcp-tasks/server/Dispatcher") {}
 
 /**
- * Serves the tools and tasks of the engine that is provided.
+ * Serves the tools and tasks of the engine that is provided. With a `ToolSwitch`, the list of tools may change.
  *
  * @category layers
  * @since 0.1.0
@@ -143,10 +145,16 @@ export const layer = (
       const tools = yield* TaskTools.TaskTools
       const engine = yield* TaskEngine.TaskEngine
       const limits = yield* TaskLimits.TaskLimits
-      const runner = yield* TaskRunner.TaskRunner
-      const served = methods.make(info, { tools, engine, runner, states: yield* sealedState.make })
+      const toolSwitch = yield* Effect.serviceOption(ToolSwitch)
+      const served = methods.make(info, {
+        tools: offered(tools, toolSwitch),
+        hasFixedTools: Option.isNone(toolSwitch),
+        engine,
+        runner: yield* TaskRunner.TaskRunner,
+        states: yield* sealedState.make
+      })
       const identified = serverIdentity.make(info)
-      const subscriptions = listen.make({ engine, limits })
+      const subscriptions = listen.make({ engine, limits, toolSwitch })
       yield* Effect.addFinalizer(() => subscriptions.end)
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
@@ -196,6 +204,21 @@ export const layer = (
   ).pipe(Layer.provide(sealing))
 
 const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
+
+/** The tools that are on. The runner knows all of them: tasks go on. */
+const offered = (
+  tools: TaskTools.TaskTools["Service"],
+  toolSwitch: Option.Option<ToolSwitch["Service"]>
+): TaskTools.TaskTools["Service"] => {
+  if (Option.isNone(toolSwitch)) return tools
+  const { isOn } = toolSwitch.value
+  return {
+    get all() {
+      return tools.all.filter(({ name }) => isOn(name))
+    },
+    get: (name) => isOn(name) ? tools.get(name) : Option.none()
+  }
+}
 
 /** Only a tool's handler reports, so other requests are answered as without a token. */
 const progressToken = ({ meta, method }: McpRequest.AdmittedRequest): JsonRpc.Id | undefined =>

@@ -27,6 +27,8 @@ import type { SealedState } from "./sealedState.ts"
  * @since 0.1.0
  */
 export interface Services {
+  /** Whether the list of tools is the same for as long as the process runs. */
+  readonly hasFixedTools: boolean
   readonly tools: TaskTools["Service"]
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
@@ -61,9 +63,10 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
  * @since 0.1.0
  */
 export const make = (info: ServerInfo, services: Services): Methods => {
-  const { engine } = services
-  const discovered = Effect.succeed(discover(info, services.tools))
-  const listed = Effect.succeed(list(services.tools))
+  const { engine, hasFixedTools } = services
+  const discovered = Effect.succeed(discover(info, services))
+  const fixed = list(services.tools)
+  const listed = Effect.sync(() => hasFixedTools ? fixed : list(services.tools))
   return (request) => {
     const { method, params } = request
     switch (method) {
@@ -107,12 +110,15 @@ const withTask = <A>(
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }
 
-const discover = ({ instructions }: ServerInfo, tools: Services["tools"]): string => {
+const discover = ({ instructions }: ServerInfo, { hasFixedTools, tools }: Services): string => {
   const hasTasks = tools.all.some(({ settings }) => Option.isSome(settings))
   return JSON.stringify({
     resultType: "complete",
     supportedVersions: [McpProtocol.ProtocolVersion],
-    capabilities: { tools: {}, ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {}) },
+    capabilities: {
+      tools: hasFixedTools ? {} : { listChanged: true },
+      ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {})
+    },
     ...(instructions === undefined ? {} : { instructions }),
     ...caching
   })
