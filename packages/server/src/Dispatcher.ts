@@ -15,10 +15,12 @@ import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as methods from "./internal/methods.ts"
+import * as ownerRates from "./internal/ownerRates.ts"
 import * as refusals from "./internal/refusals.ts"
 import * as serverIdentity from "./internal/serverIdentity.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
@@ -45,8 +47,10 @@ export interface ServerInfo {
  * @since 0.1.0
  */
 export interface Reply {
-  readonly httpStatus: 200 | 202 | 400 | 404
+  readonly httpStatus: 200 | 202 | 400 | 404 | 429
   readonly body: string | undefined
+  /** When the client may try again, where it is told to. */
+  readonly retryAfter?: Duration.Duration
 }
 
 /**
@@ -76,7 +80,8 @@ export const layer = (
       const served = methods.make(info, {
         tools,
         engine: yield* TaskEngine.TaskEngine,
-        runner: yield* TaskRunner.TaskRunner
+        runner: yield* TaskRunner.TaskRunner,
+        rates: yield* ownerRates.make
       })
       const identified = serverIdentity.make(info)
       const server: McpRequest.Server = {
@@ -110,7 +115,12 @@ const answer = (
 ): Effect.Effect<Reply, never, CurrentOwner> =>
   served(request).pipe(
     Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(request.id, identified(result)) })),
-    Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(request.id, error))),
+    Effect.catch((failure) =>
+      Effect.map(refusals.toWireError(failure), (error) => ({
+        ...failed(request.id, error),
+        ...(failure._tag === "TooOften" ? { httpStatus: 429 as const, retryAfter: failure.retryAfter } : {})
+      }))
+    ),
     Effect.catchCause((cause) => Effect.map(refusals.defect(cause), (error) => failed(request.id, error)))
   )
 

@@ -1,12 +1,13 @@
 /** A server over real layers, asked directly or over loopback HTTP, and the requests that tests send it. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
 import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
-import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
+import { Dispatcher, HttpTransport, RateLimits } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
 import { Cause, Context, Effect, Layer, Logger, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"
+import type { RateLimiter } from "effect/persistence"
 import { type Agent, createServer, type IncomingHttpHeaders, request, type RequestOptions } from "node:http"
 
 const parameters = Schema.Struct({ text: Schema.String })
@@ -52,6 +53,9 @@ export interface Options {
   readonly script?: Script
   readonly store?: Layer.Layer<TaskStore.TaskStore>
   readonly limits?: Partial<TaskLimits.Limits>
+  readonly rates?: RateLimits.Rates
+  /** Where rates are counted; nowhere in particular unless given. */
+  readonly rateStore?: Layer.Layer<RateLimiter.RateLimiterStore>
   /** Where log messages go; nowhere unless given. */
   readonly logs?: Array<string>
 }
@@ -70,6 +74,8 @@ export const dispatcher = (options: Options = {}) => {
     Layer.provide(Kit.toLayer({ plain: handler, job: handler, strict: handler, quick: handler })),
     Layer.provideMerge(options.store ?? TaskStore.layerMemory),
     Layer.provide(TaskLimits.layer(options.limits ?? {})),
+    Layer.provide(RateLimits.layer(options.rates ?? {})),
+    Layer.provide(options.rateStore ?? Layer.empty),
     Layer.provideMerge(Logger.layer([log]))
   )
 }

@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
+import type { OwnerRates } from "./ownerRates.ts"
 import { type Failure, refuse } from "./refusals.ts"
 
 /**
@@ -28,6 +29,7 @@ export interface Services {
   readonly tools: TaskTools["Service"]
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
+  readonly rates: OwnerRates
 }
 
 /**
@@ -57,16 +59,19 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
  * @since 0.1.0
  */
 export const make = (info: ServerInfo, services: Services): Methods => {
-  const { engine } = services
+  const { engine, rates } = services
   const discovered = Effect.succeed(discover(info, services.tools))
   const listed = Effect.succeed(list(services.tools))
   return (request) => {
     const { method, params } = request
     switch (method) {
       case "tasks/get":
-        return withTask(params, (owner, taskId) =>
-          Effect.map(engine.view(owner, taskId), ({ head, result }) =>
-            TaskWire.getTaskResult(head, result ?? undefined)))
+        return Effect.andThen(
+          rates.poll,
+          withTask(params, (owner, taskId) =>
+            Effect.map(engine.view(owner, taskId), ({ head, result }) =>
+              TaskWire.getTaskResult(head, result ?? undefined)))
+        )
       case "tasks/update":
         return withTask(params, (owner, taskId) => {
           const { inputResponses } = params
