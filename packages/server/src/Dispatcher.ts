@@ -18,12 +18,14 @@ import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
 import * as Aead from "effect/crypto/Aead"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
+import * as ownerRates from "./internal/ownerRates.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
 import * as sealedState from "./internal/sealedState.ts"
@@ -53,8 +55,10 @@ export interface ServerInfo {
  * @since 0.1.0
  */
 export interface Reply {
-  readonly httpStatus: 200 | 202 | 400 | 404
+  readonly httpStatus: 200 | 202 | 400 | 404 | 429
   readonly body: string | undefined
+  /** When the client may try again, where it is told to. */
+  readonly retryAfter?: Duration.Duration
 }
 
 /**
@@ -151,7 +155,8 @@ export const layer = (
         hasFixedTools: Option.isNone(toolSwitch),
         engine,
         runner: yield* TaskRunner.TaskRunner,
-        states: yield* sealedState.make
+        states: yield* sealedState.make,
+        rates: yield* ownerRates.make
       })
       const identified = serverIdentity.make(info)
       const subscriptions = listen.make({ engine, limits, toolSwitch })
@@ -240,7 +245,12 @@ const answer = <R>(
 ): Effect.Effect<Reply, never, R> =>
   result.pipe(
     Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(id, result) })),
-    Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(id, error))),
+    Effect.catch((failure) =>
+      Effect.map(refusals.toWireError(failure), (error) => ({
+        ...failed(id, error),
+        ...(failure._tag === "TooOften" ? { httpStatus: 429 as const, retryAfter: failure.retryAfter } : {})
+      }))
+    ),
     Effect.catchCause((cause) => Effect.map(refusals.defect(cause), (error) => failed(id, error)))
   )
 
