@@ -134,9 +134,10 @@ const events = (response: HttpClientResponse.HttpClientResponse, method: string,
     return bytes(response, method).pipe(
       Stream.decodeText(),
       Stream.flatMap((chunk) => {
-        const error = parser.feed(chunk)
-        const complete = Stream.fromIterable(arrived.splice(0))
-        return error === undefined ? complete : Stream.concat(complete, Stream.fail(tooLarge(method, maxBytes)))
+        // The parser bounds what is not complete yet.
+        const isTooLarge = parser.feed(chunk) !== undefined || arrived.some((data) => data.length > maxBytes)
+        const complete = Stream.fromIterable(arrived.splice(0).filter((data) => data.length <= maxBytes))
+        return isTooLarge ? Stream.concat(complete, Stream.fail(tooLarge(method, maxBytes))) : complete
       }),
       Stream.mapEffect((data) => readMessage(method, data))
     )

@@ -187,8 +187,9 @@ export const make = (script: Script): HostileServer => {
       case "Http":
         return Effect.succeed(new Response(reply.body, { status: reply.status, headers: reply.headers }))
       case "Events": {
-        const body = Stream.toReadableStream(Stream.encodeText(reply.chunks))
-        return Effect.succeed(new Response(body, { headers: { "content-type": "text/event-stream" } }))
+        // On the test's clock, which a stream of the platform would not know of.
+        return Effect.map(Stream.toReadableStreamEffect(Stream.encodeText(reply.chunks)), (body) =>
+          new Response(body, { headers: { "content-type": "text/event-stream" } }))
       }
       case "Reset":
         return Effect.succeed(undefined)

@@ -1,5 +1,5 @@
 /** A client of a hostile server, and time that passes for both until something has ended. */
-import { InputHandler, TaskClient } from "@effect-mcp-tasks/client"
+import { type HttpTransport, InputHandler, TaskClient, TaskHandleStore } from "@effect-mcp-tasks/client"
 import { assert } from "@effect/vitest"
 import { Effect, type Exit, type Fiber, Layer, type Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,7 +10,7 @@ export const url = "http://hostile.test/mcp"
 /** A client of a server that follows a script. */
 export const make = Effect.fnUntraced(function*(
   script: HostileServer.Script,
-  options: Partial<TaskClient.Options> = {}
+  options: Partial<TaskClient.Options & HttpTransport.HttpOptions> = {}
 ) {
   const server = HostileServer.make(script)
   const client = TaskClient.layerHttp({ name: "test", version: "0", url, listen: false, ...options })
@@ -59,3 +59,17 @@ export const accepting = (content: Schema.JsonObject = { ok: true }) => {
   })
   return { asked, handler }
 }
+
+/** A client of a hostile server, as a layer. */
+export const layer = (
+  server: HostileServer.HostileServer,
+  options: Partial<TaskClient.Options & HttpTransport.HttpOptions> = {}
+) =>
+  Layer.fresh(
+    TaskClient.layerHttp({ name: "test", version: "0", url, listen: false, ...options }).pipe(
+      Layer.provide(server.layer)
+    )
+  )
+
+/** A client and the store that it remembers in. */
+export const services = Effect.all({ client: TaskClient.TaskClient, store: TaskHandleStore.TaskHandleStore })
