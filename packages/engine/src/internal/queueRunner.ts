@@ -25,6 +25,7 @@ import * as newTask from "./newTask.ts"
 import * as recovery from "./recovery.ts"
 import * as runningTasks from "./runningTasks.ts"
 import { Slots } from "./slots.ts"
+import * as storeTime from "./storeTime.ts"
 import { WorkerWatch } from "./workerWatch.ts"
 
 /**
@@ -116,7 +117,7 @@ const makeParts = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Ret
   | Scope.Scope
 > {
   const engine = yield* TaskEngine
-  const store = yield* TaskStore
+  const store = storeTime.measured(yield* TaskStore)
   const queue = yield* TaskQueue
   const workers = yield* TaskWorkers
   const slots = new Slots(settings.concurrency)

@@ -9,20 +9,24 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import { CurrentTask } from "../CurrentTask.ts"
 import { TaskEngine } from "../TaskEngine.ts"
 import { type Limits, TaskLimits } from "../TaskLimits.ts"
+import * as TaskMetrics from "../TaskMetrics.ts"
 import { TaskSignal } from "../TaskSignal.ts"
 import { TaskStore, type TaskStoreError } from "../TaskStore.ts"
 import type { ToolCall, ToolOutcome } from "../TaskTools.ts"
 import { Attempt, type AttemptCommand } from "./attempt.ts"
+import * as handlerSpan from "./handlerSpan.ts"
 import * as loop from "./loop.ts"
 import * as patience from "./patience.ts"
 import type { Patiently } from "./patience.ts"
 import type { Seat, Slots } from "./slots.ts"
+import * as storeTime from "./storeTime.ts"
 import * as taskHandle from "./taskHandle.ts"
 
 /**
@@ -87,11 +91,13 @@ export class RunningTasks {
     const attempt = new Attempt({ engine, patiently: this.patiently, park: this.park(parking) }, stored)
     return call.run.pipe(
       Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
+      handlerSpan.within(stored.task),
       Effect.onExit((exit) => this.finish(attempt, parking, exit)),
       Effect.forkIn(handlers),
       Effect.map((fiber) => {
         this.running.set(stored.task.taskId, { attempt, fiber, parking })
-      })
+      }),
+      Effect.andThen(Metric.modify(TaskMetrics.running, 1))
     )
   }
 
@@ -134,11 +140,17 @@ export class RunningTasks {
     Effect.uninterruptibleMask((restore) =>
       Effect.gen({ self: this }, function*() {
         const { slots } = this.services
-        if (++parking.waits === 1) slots.release(parking.seat)
+        if (++parking.waits === 1) {
+          slots.release(parking.seat)
+          yield* moved(1)
+        }
         this.changed.openUnsafe()
         if (this.isDraining) this.releaseParked()
         const exit = yield* Effect.exit(restore(answer))
-        if (--parking.waits === 0) yield* slots.retake(parking.seat)
+        if (--parking.waits === 0) {
+          yield* slots.retake(parking.seat)
+          yield* moved(-1)
+        }
         return yield* exit
       })
     )
@@ -152,10 +164,11 @@ export class RunningTasks {
         Effect.tap(attempt.give(command), () =>
           command._tag === "Release" ? onReleased(attempt.task) : Effect.void)
     }).pipe(
-      Effect.ensuring(Effect.sync(() => {
+      Effect.ensuring(Effect.suspend(() => {
         this.running.delete(attempt.task.taskId)
         slots.release(parking.seat)
         this.changed.openUnsafe()
+        return Metric.modify(TaskMetrics.running, -1)
       }))
     )
   }
@@ -203,7 +216,7 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
   const running = new RunningTasks({
     ...options,
     engine: yield* TaskEngine,
-    store: yield* TaskStore,
+    store: storeTime.measured(yield* TaskStore),
     limits: yield* TaskLimits,
     handlers: yield* Scope.make()
   })
@@ -213,6 +226,10 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     Effect.andThen(idle(Effect.sleep(options.heartbeat)), running.lookAtAll(begin)))
   return running
 })
+
+/** Counts handlers that begin to wait for input, or go on. */
+const moved = (count: 1 | -1): Effect.Effect<void> =>
+  Effect.andThen(Metric.modify(TaskMetrics.parked, count), Metric.modify(TaskMetrics.running, -count))
 
 /** What an attempt that has ended says of it; nothing when it has lost the right to. */
 const ending = (attempt: Attempt, exit: Exit.Exit<ToolOutcome>): Option.Option<AttemptCommand> => {
