@@ -115,7 +115,7 @@ describe("a database", () => {
       for (const [operation, effect] of Object.entries(operations)) {
         const error = yield* Effect.flip(effect)
         assert.instanceOf(error, TaskStore.TaskStoreError)
-        assert.deepStrictEqual([error.operation, error.reason], [operation, "Unavailable"])
+        assert.deepStrictEqual([error.operation, error.reason], [operation, "ConnectionLost"])
       }
     }))
 })
