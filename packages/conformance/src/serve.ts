@@ -22,11 +22,12 @@ import * as Runtime from "effect/Runtime"
 import * as FixtureServer from "./FixtureServer.ts"
 import * as FixtureStore from "./FixtureStore.ts"
 import * as CoreFixtures from "./fixtures/CoreFixtures.ts"
+import * as RoundFixtures from "./fixtures/RoundFixtures.ts"
 import * as TaskFixtures from "./fixtures/TaskFixtures.ts"
 
 const tools = Layer.provide(
-  TaskTools.layer(Toolkit.merge(CoreFixtures.toolkit, TaskFixtures.toolkit)),
-  [CoreFixtures.layer, TaskFixtures.layer]
+  TaskTools.layer(Toolkit.merge(CoreFixtures.toolkit, RoundFixtures.toolkit, TaskFixtures.toolkit)),
+  [CoreFixtures.layer, RoundFixtures.layer, TaskFixtures.layer]
 )
 
 const flags = {

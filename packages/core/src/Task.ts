@@ -71,7 +71,7 @@ const question = { key: Schema.NonEmptyString, request: InputRequest }
  * **Details**
  *
  * `outstanding` questions are shown to the client. An `answered` one keeps its response for every later run of the
- * handler. A `withdrawn` one was given up by its handler (a timeout, a race): its key stays spoken for.
+ * handler. A `withdrawn` one was given up by its handler (a timeout, a race): its key is spent, and never shown again.
  *
  * @category models
  * @since 0.1.0
@@ -328,9 +328,6 @@ export type TerminalTask = CompletedTask | FailedTask | CancelledTask
 
 /**
  * A task as a store holds it: durable, and numbered for compare-and-set.
- *
- * **Details**
- *
  * Only a `Stored` can be answered to a client as a new task, so that a handle is never given out for a task that is
  * not durable (ext-tasks, "Task Creation").
  *

@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as lifecycles from "./internal/lifecycle.ts"
 import * as storeTime from "./internal/storeTime.ts"
 import * as taskIds from "./internal/taskIds.ts"
@@ -34,6 +35,20 @@ import type { TaskAlreadyExists, TaskStoreError, TaskView, TooManyTasks } from "
  * @since 0.1.0
  */
 export { InvalidAnswer, TaskNotFound } from "./TaskEngineError.ts"
+
+/**
+ * Some tasks under observation.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TaskWatch {
+  /**
+   * Waits until something may have changed, and says which of the tasks to look at again: those whose signal has come
+   * since the last time, or all of them when a heartbeat has passed without one. For one fiber at a time.
+   */
+  readonly next: Effect.Effect<ReadonlyArray<string>>
+}
 
 /**
  * The only writer of tasks.
@@ -89,6 +104,9 @@ export class TaskEngine extends Context.Service<TaskEngine, {
     within: Duration.Duration
   ) => Effect.Effect<Option.Option<Task.Stored<Task.TerminalTask>>, TaskNotFound | TaskStoreError>
 
+  /** Watches tasks until the scope closes. Whoever looks at them after this misses no change. */
+  readonly watch: (taskIds: Iterable<string>) => Effect.Effect<TaskWatch, never, Scope.Scope>
+
   /** Forgets an ended task whose outcome has been delivered in another way. */
   readonly forget: (stored: Task.Stored<Task.TerminalTask>) => Effect.Effect<void, TaskStoreError>
 }>()("@effect-mcp-tasks/engine/TaskEngine") {}
@@ -104,7 +122,7 @@ const make = Effect.gen(function*() {
   const now = yield* TaskClock
   const lifecycle = yield* lifecycles.make
   const writer = taskWriter.make({ store, signal, now, lifecycle })
-  const waitFor = yield* taskWaiters.make(signal)
+  const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {
     const found = yield* writer.view(taskId)
@@ -127,7 +145,7 @@ const make = Effect.gen(function*() {
   })
 
   const awaitEnd: TaskEngine["Service"]["awaitEnd"] = Effect.fn("TaskEngine.awaitEnd")(function*(taskId, within) {
-    const latch = yield* waitFor(taskId)
+    const latch = yield* waiters.latch(taskId)
     const ended = Effect.gen(function*() {
       while (true) {
         latch.closeUnsafe()
@@ -147,6 +165,7 @@ const make = Effect.gen(function*() {
     answer: writer.answer,
     cancel: writer.cancel,
     apply: writer.apply,
+    watch: waiters.watch,
     forget: ({ task, version }) => Effect.asVoid(store.remove(task.taskId, version))
   })
 })

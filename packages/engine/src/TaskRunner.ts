@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { Stored } from "@effect-mcp-tasks/core/Task"
+import type { TaskJournal } from "@effect-mcp-tasks/core/TaskJournal"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as SecureRandom from "effect/crypto/SecureRandom"
@@ -34,6 +35,8 @@ export interface TaskRequest {
   readonly arguments: Schema.JsonObject
   /** The capabilities that the call declared. */
   readonly capabilities: Schema.JsonObject
+  /** What the call has gathered before there was a task, if anything. */
+  readonly journal?: TaskJournal | undefined
   /** The caller's W3C trace context. */
   readonly traceparent: string | undefined
 }
@@ -66,7 +69,8 @@ export class TaskRunner extends Context.Service<TaskRunner, {
  *
  * **Gotchas**
  *
- * Two processes with this runner on one store would take each other's tasks away. For replicas there is a queue.
+ * Two processes with this runner on one store would take each other's tasks away. Keep a SQLite file for one of them by
+ * `exclusive: true`. For replicas there is a queue.
  *
  * @category layers
  * @since 0.1.0

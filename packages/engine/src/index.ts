@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+export * as CallProgress from "./CallProgress.ts"
+export * as CallRound from "./CallRound.ts"
 export * as CurrentTask from "./CurrentTask.ts"
 export * as Embedded from "./Embedded.ts"
 export * as Health from "./Health.ts"

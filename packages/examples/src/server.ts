@@ -34,6 +34,6 @@ export const layer = HttpRouter.serve(HttpTransport.layer(), { disableLogger: tr
 export const layerSqlite = (filename: string) =>
   layer.pipe(
     Layer.provide(TaskStore.layerSql),
-    Layer.provide(SqliteClient.layer({ filename })),
+    Layer.provide(SqliteClient.layer({ filename, exclusive: true })),
     Layer.provide(Reports.layer)
   )

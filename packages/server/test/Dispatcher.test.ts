@@ -143,40 +143,6 @@ describe("tools/call", () => {
     }))
 })
 
-describe("inlineWithin", () => {
-  const asked = Effect.fnUntraced(function*(server: Server, text: string) {
-    const asking = yield* Effect.forkChild(server.ask("tools/call", { name: "quick", arguments: { text } }))
-    yield* settle
-    yield* TestClock.adjust("2 seconds")
-    return yield* Fiber.join(asking)
-  })
-
-  it.effect("a task that ends in time is answered with its result and forgotten", () =>
-    Effect.gen(function*() {
-      const server = yield* start()
-      const { body } = yield* asked(server, "hello")
-      assert.include(body, `"result":{"resultType":"complete","content":[{"type":"text","text":"hello"}]}`)
-      assert.strictEqual(yield* taskCount(server), 0)
-    }))
-
-  it.effect("a task that fails in time is answered with its error and forgotten", () =>
-    Effect.gen(function*() {
-      const server = yield* start()
-      const { body, httpStatus } = yield* asked(server, "break")
-      assert.strictEqual(httpStatus, 200)
-      assert.deepStrictEqual(JSON.parse(body ?? ""), refused(-32050, "Broken", { why: "test" }))
-      assert.strictEqual(yield* taskCount(server), 0)
-    }))
-
-  it.effect("a task that does not end in time, or asks for input, is answered as a task", () =>
-    Effect.gen(function*() {
-      const server = yield* start()
-      assert.include((yield* asked(server, "sleep")).body, `"resultType":"task"`)
-      assert.include((yield* asked(server, "ask")).body, `"resultType":"task"`)
-      assert.strictEqual(yield* taskCount(server), 2)
-    }))
-})
-
 describe("tasks/*", () => {
   const methods = ["tasks/get", "tasks/update", "tasks/cancel"]
 

@@ -3,6 +3,7 @@ import { McpProtocol } from "@effect-mcp-tasks/core"
 import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
 import { Cause, Context, Effect, Layer, Logger, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -51,6 +52,8 @@ export interface Options {
   readonly script?: Script
   readonly store?: Layer.Layer<TaskStore.TaskStore>
   readonly limits?: Partial<TaskLimits.Limits>
+  /** The engine, for tests in which several share a signal. */
+  readonly engine?: typeof Embedded.layer
   /** Where log messages go; nowhere unless given. */
   readonly logs?: Array<string>
 }
@@ -64,7 +67,7 @@ export const dispatcher = (options: Options = {}) => {
     options.logs?.push(`${String(message)} ${Cause.pretty(cause)}`)
   })
   return Dispatcher.layer({ name: "test", version: "0", title: "Test", instructions: "Call plain" }).pipe(
-    Layer.provideMerge(Embedded.layer),
+    Layer.provideMerge(options.engine ?? Embedded.layer),
     Layer.provide(TaskTools.layer(Kit)),
     Layer.provide(Kit.toLayer({ plain: handler, job: handler, strict: handler, quick: handler })),
     Layer.provideMerge(options.store ?? TaskStore.layerMemory),
@@ -84,6 +87,7 @@ export interface Sender {
 /** The text of a request. */
 export const message = (method: string, params: Schema.JsonObject = {}, sender: Sender = {}): string => {
   const _meta = {
+    ...Object(params["_meta"]),
     [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
     [McpProtocol.MetaKey.clientCapabilities]: sender.capabilities ?? tasks
   }
@@ -112,6 +116,7 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
   /** Sends a text as it is. */
   const send = (body: string, owner: TaskOwner.TaskOwner = ada) =>
     handle({ headers: undefined, body }).pipe(
+      Effect.flatMap((answer) => "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)),
       Effect.provideService(TaskOwner.CurrentOwner, owner),
       Effect.provideContext(context)
     )
@@ -136,19 +141,18 @@ export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yi
 
 type Endpoint = ReturnType<typeof HttpTransport.layer>
 
-/**
- * Serves the dispatcher on a free port of the loopback interface, and gives back the port. `within` is for what a
- * test puts around the endpoint.
- */
+/** What a test puts around the endpoint: at the least, whatever says who the owner of a request is. */
+type Surroundings = (endpoint: Endpoint) => Layer.Layer<never, never, Dispatcher.Dispatcher | HttpRouter.HttpRouter>
+
+/** Serves the dispatcher on a free port of the loopback interface, and gives back the port. */
 export const serve = Effect.fnUntraced(function*(
   http: HttpTransport.HttpOptions = {},
   options: Options = {},
-  within: (endpoint: Endpoint) => Endpoint = (endpoint) => endpoint
+  within: Surroundings = HttpRouter.provideRequest(TaskOwner.layerAnonymous)
 ) {
   const context = yield* Layer.build(Layer.fresh(
     HttpRouter.serve(within(HttpTransport.layer(http)), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provide(dispatcher(options)),
-      Layer.provide(TaskOwner.layerAnonymous),
       Layer.provideMerge(NodeHttpServer.layer(createServer, {
         host: "127.0.0.1",
         port: 0,
@@ -233,3 +237,33 @@ export const mcpHeaders = (method: string, name?: string): Record<string, string
   "mcp-method": method,
   ...(name === undefined ? {} : { "mcp-name": name })
 })
+
+/** A sound request, as `exchange` sends it. */
+export const listing = { headers: mcpHeaders("tools/list"), chunks: [message("tools/list")] }
+
+/** A call of a tool, as `exchange` sends it. */
+export const calling = (name: string, text: string, id: Schema.Json = 1) => ({
+  headers: mcpHeaders("tools/call", name),
+  chunks: [message("tools/call", { name, arguments: { text } }, { id })]
+})
+
+/** A sound request with other headers. */
+export const listingWith = (headers: RawRequest["headers"]) => ({
+  ...listing,
+  headers: { ...listing.headers, ...headers }
+})
+
+/** What every refusal before the message is read looks like. */
+export const isRefusal = (response: RawResponse, status: number, code = -32600) => {
+  assert.strictEqual(response.status, status, response.text)
+  assert.strictEqual(response.headers["content-type"], "application/json")
+  const { error, id } = read(response.text)
+  assert.deepStrictEqual([error?.code, id], [code, null])
+  assert.notInclude(response.text, "\n")
+}
+
+/** The answer to a sound request. */
+export const isListing = (response: RawResponse) => {
+  assert.strictEqual(response.status, 200, response.text)
+  assert.include(response.text, `"tools":[`)
+}

@@ -94,6 +94,18 @@ export const tools: ReadonlyArray<Scenario> = [
   core("tools-call-error"),
   core("server-sse-multiple-streams"),
   core("dns-rebinding-protection"),
+  core("input-required-result-basic-elicitation"),
+  core("input-required-result-basic-sampling"),
+  core("input-required-result-basic-list-roots"),
+  core("input-required-result-request-state"),
+  core("input-required-result-multiple-input-requests"),
+  core("input-required-result-multi-round"),
+  core("input-required-result-missing-input-response"),
+  core("input-required-result-result-type"),
+  core("input-required-result-tampered-state"),
+  core("input-required-result-capability-check"),
+  core("input-required-result-ignore-extra-params"),
+  core("input-required-result-validate-input"),
   core("json-schema-2020-12"),
   core("http-header-validation"),
   core("http-custom-header-server-validation")
@@ -111,12 +123,6 @@ export const expectations: ReadonlyArray<Expectation> = [
     check: "tasks-status-notifications",
     status: "SKIPPED",
     why: "the suite always skips it, until it has been rewritten for subscriptions/listen"
-  },
-  {
-    scenario: "tasks-mrtr-composition",
-    check: "sep-2663-mrtr-synchronous-before-task-creation",
-    status: "FAILURE",
-    why: "handlers cannot ask in rounds of the call itself yet (SEP-2322); the fixture asks from within its task"
   },
   ...listening.map((check): Expectation => ({
     scenario: "server-stateless",
@@ -150,6 +156,7 @@ export const notRun: ReadonlyArray<NotRun> = [
   {
     why: "prompts and completion are not served",
     scenarios: [
+      "input-required-result-non-tool-request",
       "prompts-list",
       "prompts-get-simple",
       "prompts-get-with-args",
@@ -161,23 +168,5 @@ export const notRun: ReadonlyArray<NotRun> = [
   {
     why: "it wants prompts and resources beside tools in one scenario",
     scenarios: ["caching", "input-required-result-unsupported-methods"]
-  },
-  {
-    why: "handlers cannot ask in rounds of the call itself yet (SEP-2322)",
-    scenarios: [
-      "input-required-result-basic-elicitation",
-      "input-required-result-basic-sampling",
-      "input-required-result-basic-list-roots",
-      "input-required-result-request-state",
-      "input-required-result-multiple-input-requests",
-      "input-required-result-multi-round",
-      "input-required-result-missing-input-response",
-      "input-required-result-non-tool-request",
-      "input-required-result-result-type",
-      "input-required-result-tampered-state",
-      "input-required-result-capability-check",
-      "input-required-result-ignore-extra-params",
-      "input-required-result-validate-input"
-    ]
   }
 ]

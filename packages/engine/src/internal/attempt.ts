@@ -8,9 +8,12 @@ import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { TaskEngine } from "../TaskEngine.ts"
 import type { Patiently } from "./patience.ts"
+
+type Asked = Result.Result<Task.Question, TaskRejected>
 
 type Unnumbered<Command> = Command extends { readonly attempt: number } ? Omit<Command, "at" | "attempt"> : never
 
@@ -35,7 +38,7 @@ export type Standing = "current" | "stopped" | "superseded" | "released"
  * @since 0.2.0
  */
 export interface Surroundings {
-  readonly engine: TaskEngine["Service"]
+  readonly engine: Pick<TaskEngine["Service"], "apply" | "now">
   readonly patiently: Patiently
   /** Waits for an answer, in the way in which handlers of this process wait. */
   readonly park: <A>(answer: Effect.Effect<A>) => Effect.Effect<A>
@@ -62,8 +65,15 @@ export class Attempt {
 
   readonly number: number
 
+  /** A task can always ask. */
+  readonly mute = undefined
+
   get task(): Task.Task {
     return this.stored.task
+  }
+
+  get taskId(): Option.Option<string> {
+    return Option.some(this.task.taskId)
   }
 
   /**
@@ -95,30 +105,38 @@ export class Attempt {
    * nobody wants to know any more. That is not so when the whole attempt ends.
    */
   readonly ask = (
-    question: { readonly key: string; readonly request: Task.InputRequest },
-    give: (command: AttemptCommand) => Effect.Effect<unknown>
-  ): Effect.Effect<Task.Question> =>
+    question: { readonly key: string; readonly request: Task.InputRequest }
+  ): Effect.Effect<Asked> =>
     Effect.suspend(() => {
       const { key } = question
       const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
       wait.waiting++
       let isWaiting = true
-      const leave = Effect.suspend(() => {
-        if (!isWaiting) return Effect.void
+      /** Gives the place up, and says whether nobody waits for this answer any more. */
+      const isLast = () => {
+        if (!isWaiting) return false
         isWaiting = false
         wait.waiting--
-        if (wait.waiting > 0 || this.waits.get(key) !== wait) return Effect.void
-        this.waits.delete(key)
-        return this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+        return wait.waiting === 0 && this.waits.get(key) === wait && this.waits.delete(key)
+      }
+      const leave = Effect.suspend(() =>
+        isLast() && this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+      )
+      const awaitAnswer: Effect.Effect<Asked> = Effect.suspend(() => {
+        if (this.standing === "superseded") return Effect.interrupt
+        this.wake()
+        // Withdrawn at once, not when the handler gets its turn again.
+        const answer = Effect.onInterrupt(Deferred.await(wait.answer), () => leave)
+        const parked = Deferred.isDoneUnsafe(wait.answer) ? answer : this.surroundings.park(answer)
+        return Effect.map(parked, (answered): Asked => Result.succeed(answered))
       })
-      return give({ _tag: "Ask", ...question }).pipe(
-        Effect.andThen(Effect.suspend(() => {
-          this.wake()
-          // Withdrawn at once, not when the handler gets its turn again.
-          const answer = Effect.onInterrupt(Deferred.await(wait.answer), () => leave)
-          return Deferred.isDoneUnsafe(wait.answer) ? answer : this.surroundings.park(answer)
-        })),
+      return this.give({ _tag: "Ask", ...question }).pipe(
+        Effect.flatMap((asked) =>
+          Result.isSuccess(asked) ? awaitAnswer : Effect.sync((): Asked => {
+            isLast()
+            return Result.fail(asked.failure)
+          })),
         Effect.onInterrupt(() => leave)
       )
     })
@@ -130,6 +148,14 @@ export class Attempt {
       this.waits.delete(key)
       Deferred.doneUnsafe(answer, Effect.succeed(known))
     }
+  }
+
+  /**
+   * Ends every wait as if it were interrupted, for a handler that asks where it cannot be. Interrupt it first.
+   */
+  readonly abandon = (): void => {
+    for (const { answer } of this.waits.values()) Deferred.doneUnsafe(answer, Effect.interrupt)
+    this.waits.clear()
   }
 
   /**

@@ -23,6 +23,7 @@ export const from = (request: TaskRequest): Omit<TaskMachine.NewTask, "taskId" |
     policy: settings.policy,
     ttlMs: settings.ttlMs,
     pollIntervalMs: settings.pollIntervalMs,
+    journal: request.journal,
     ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent })
   }
 }

@@ -84,7 +84,10 @@ export class RunningTasks {
 
   readonly has = (taskId: string): boolean => this.running.has(taskId)
 
-  /** Runs the handler of a task whose current attempt is ours, in a slot that was taken for it. */
+  /**
+   * Runs the handler of a task whose current attempt is ours, in a slot that was taken for it, and says how it ended,
+   * though it be before it began.
+   */
   readonly run = (stored: Task.Stored, call: ToolCall, seat: Seat): Effect.Effect<void> => {
     const { engine, handlers, limits } = this.services
     const parking = { seat, waits: 0 }
@@ -92,8 +95,9 @@ export class RunningTasks {
     return call.run.pipe(
       Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
       handlerSpan.within(stored.task),
+      Effect.interruptible,
       Effect.onExit((exit) => this.finish(attempt, parking, exit)),
-      Effect.forkIn(handlers),
+      Effect.forkIn(handlers, { uninterruptible: true }),
       Effect.map((fiber) => {
         this.running.set(stored.task.taskId, { attempt, fiber, parking })
       }),

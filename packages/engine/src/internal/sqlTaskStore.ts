@@ -174,9 +174,7 @@ const writing = ({ encode, sql, tasks, together }: Table): Writing => ({
 
 type ListOptions = Parameters<TaskStore["Service"]["list"]>[0]
 
-type Reading = Omit<TaskStore["Service"], keyof Writing>
-
-const reading = ({ sql, tasks }: Table): Reading => ({
+const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], keyof Writing> => ({
   read: Effect.fnUntraced(function*(taskId) {
     const [row] = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
       Effect.mapError(storeFailure.fromSql("read"))

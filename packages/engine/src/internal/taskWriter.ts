@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { InvalidAnswer, TaskNotFound } from "../TaskEngineError.ts"
+import { TaskNotFound } from "../TaskEngineError.ts"
 import * as TaskOwner from "../TaskOwner.ts"
 import type { TaskSignal } from "../TaskSignal.ts"
 import { type TaskStore, TaskStoreError, VersionConflict } from "../TaskStore.ts"
@@ -78,7 +78,7 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
   const answer = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) {
     const stored = yield* current(owner, taskId)
     if (Task.isTerminal(stored.task)) return
-    const responses = yield* Effect.fromResult(check(stored.task, given))
+    const responses = yield* Effect.fromResult(answers.checkAll(Task.outstanding(stored.task), given))
     yield* unrefused(stored, { _tag: "Answer", at: yield* now, responses })
   })
 
@@ -137,15 +137,3 @@ const found = <A>(
     ? Effect.flatMap(read(taskId), (option) =>
       Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new TaskNotFound()))
     : Effect.fail(new TaskNotFound())
-
-const check = (task: Task.Task, given: Schema.JsonObject) => {
-  const checked: Array<{ readonly key: string; readonly response: Schema.Json }> = []
-  for (const { key, request } of Task.outstanding(task)) {
-    const response = Object.hasOwn(given, key) ? given[key] : undefined
-    if (response === undefined) continue
-    const result = answers.check(request, response)
-    if (Result.isFailure(result)) return Result.fail(new InvalidAnswer({ key, message: result.failure }))
-    checked.push({ key, response: result.success })
-  }
-  return Result.succeed(checked)
-}

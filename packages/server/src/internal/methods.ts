@@ -18,6 +18,7 @@ import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
 import { type Failure, refuse } from "./refusals.ts"
+import type { SealedState } from "./sealedState.ts"
 
 /**
  * What the methods stand on.
@@ -28,6 +29,7 @@ export interface Services {
   readonly tools: TaskTools["Service"]
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
+  readonly states: SealedState
 }
 
 /**
@@ -48,7 +50,8 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
   ["tools/call", { requiresTasks: false, nameParam: "name" }],
   ["tasks/get", { requiresTasks: true, nameParam: "taskId" }],
   ["tasks/update", { requiresTasks: true, nameParam: "taskId" }],
-  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }]
+  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }],
+  ["subscriptions/listen", { requiresTasks: false }]
 ])
 
 /**
@@ -99,16 +102,14 @@ const withTask = <A>(
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }
 
-const discover = (info: ServerInfo, tools: Services["tools"]): string => {
-  const { instructions, ...serverInfo } = info
+const discover = ({ instructions }: ServerInfo, tools: Services["tools"]): string => {
   const hasTasks = tools.all.some(({ settings }) => Option.isSome(settings))
   return JSON.stringify({
     resultType: "complete",
     supportedVersions: [McpProtocol.ProtocolVersion],
     capabilities: { tools: {}, ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {}) },
     ...(instructions === undefined ? {} : { instructions }),
-    ...caching,
-    _meta: { [McpProtocol.MetaKey.serverInfo]: serverInfo }
+    ...caching
   })
 }
 
