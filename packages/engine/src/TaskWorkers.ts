@@ -11,11 +11,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Migrator from "effect/sql/Migrator"
+import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as SqlError from "effect/sql/SqlError"
+import type * as SqlError from "effect/sql/SqlError"
+import * as migrations from "./internal/migrations.ts"
 
 /**
  * What the workers share could not be read or written.
@@ -78,17 +78,6 @@ const createTable = Effect.gen(function*() {
   yield* sql`CREATE TABLE ${sql(table)} (worker TEXT NOT NULL PRIMARY KEY, beat BIGINT NOT NULL)`
 })
 
-const isLock = (error: unknown): boolean =>
-  SqlError.isSqlError(error)
-    ? error.reason._tag === "LockTimeoutError"
-    : error instanceof Migrator.MigrationError && error.cause !== undefined && isLock(error.cause)
-
-/** Processes that start together wait for the one that makes the table. */
-const migrate = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_workers": createTable }),
-  table: `${table}_migrations`
-}).pipe(Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 }))
-
 /**
  * Keeps the list in a table of the SQL database that keeps the tasks.
  *
@@ -102,7 +91,7 @@ export const layerSql: Layer.Layer<
 > = Layer.effect(
   TaskWorkers,
   Effect.gen(function*() {
-    yield* migrate
+    yield* migrations.run(table, { "0001_workers": createTable })
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const workers = sql(table)
     return {

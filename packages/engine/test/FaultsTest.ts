@@ -99,7 +99,7 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       let writes = 0
       process.link.disturb = (operation, effect) =>
         operation === "replace" && writes++ % 2 === 0
-          ? Effect.andThen(effect, Effect.fail(process.link.failure(operation)))
+          ? Effect.flatMap(effect, () => process.link.fail(operation))
           : effect
       const taskId = yield* call(other, "resumable")
       yield* becomes(other, taskId, "completed")
@@ -160,7 +160,7 @@ const outages = (fleet: Provide, capabilities: Capabilities) => {
         const taskId = yield* call(other, "once")
         yield* until("it runs", Ref.get(isRunning))
         const waiting = yield* Effect.forEach([1, 2, 3], () => call(other, "resumable"))
-        process.link.disturb = (operation) => Effect.fail(process.link.failure(operation))
+        process.link.disturb = (operation) => process.link.fail(operation)
         yield* until("it is not ready", Effect.map(isReady, (ready) => !ready))
         yield* Effect.forkChild(
           Effect.andThen(Effect.sleep("4 seconds"), Effect.sync(() => {
