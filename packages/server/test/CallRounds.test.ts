@@ -203,6 +203,14 @@ describe("a call that asks within itself", () => {
       yield* wants(server.call("plain"), "name")
     }))
 
+  it.effect("a handler that catches everything does not catch the end of its round", () =>
+    Effect.gen(function*() {
+      const server = yield* start({
+        body: (task) => Effect.catchCause(task.elicit("name", name), () => Effect.succeed("caught"))
+      })
+      yield* wants(server.call("plain"), "name")
+    }))
+
   it.effect("a client that goes away interrupts the handler", () =>
     Effect.gen(function*() {
       const interrupted = yield* counter

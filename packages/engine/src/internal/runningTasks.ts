@@ -66,7 +66,7 @@ export const make = Effect.gen(function*() {
     const stored = yield* patiently(store.read(attempt.task.taskId), () => attempt.standing === "current")
     if (Option.isSome(stored)) attempt.see(stored.value)
     else attempt.standing = "superseded"
-    if (attempt.standing !== "current") fiber.interruptUnsafe()
+    if (attempt.standing !== "current") stop({ attempt, fiber })
   }, Effect.catchTag("TaskStoreError", () => Effect.void))
 
   const subscription = yield* signal.subscribe
@@ -84,12 +84,21 @@ export const make = Effect.gen(function*() {
   // Handlers have a scope of their own, since each must know that its process goes away before it is interrupted.
   yield* Effect.addFinalizer((exit) =>
     Effect.suspend(() => {
-      for (const { attempt } of running.values()) if (attempt.standing === "current") attempt.standing = "released"
+      for (const here of running.values()) {
+        if (here.attempt.standing === "current") here.attempt.standing = "released"
+        stop(here)
+      }
       return Scope.close(handlers, exit)
     })
   )
   return { run }
 })
+
+/** Interrupts a handler, also where it waits for an answer and cannot be interrupted: none will come. */
+const stop = ({ attempt, fiber }: Running): void => {
+  fiber.interruptUnsafe()
+  attempt.abandon()
+}
 
 /** What an attempt that has ended says of it; nothing when it has lost the right to. */
 const ending = (attempt: Attempt, exit: Exit.Exit<ToolOutcome>): Option.Option<AttemptCommand> => {
