@@ -135,12 +135,12 @@ describe("Mcp-Param-* (A14 to A18)", () => {
 
   it.effect("holds for tools with a raw schema and for tasks, each by its own annotations", () =>
     Effect.gen(function*() {
-      const mismatch = { status: 400, code: -32020 }
+      const mismatch = { status: 400 as const, code: -32020 }
       const seen = Effect.fnUntraced(function*(...given: Parameters<typeof call>) {
         const { error, status } = yield* call(...given)
         return { status, code: error?.code }
       })
-      const good = { status: 200, code: undefined }
+      const good = { status: 200 as const, code: undefined }
       assert.deepStrictEqual(yield* seen("a_dynamic_tool", { tenant: "t" }, { tenant: "t" }), good)
       assert.deepStrictEqual(yield* seen("a_dynamic_tool", { tenant: "t" }, {}), mismatch)
       assert.deepStrictEqual(yield* seen("a_dynamic_tool", { region: "r" }, {}), good)
