@@ -190,9 +190,11 @@ export class RunningTasks {
       Effect.catchIf((error) => error.reason === "Corrupt", () => Effect.void)
     )
 
-  private readonly stop = ({ fiber, parking }: Running): void => {
+  /** Interrupts a handler, also where it waits for an answer and cannot be interrupted: none will come. */
+  private readonly stop = ({ attempt, fiber, parking }: Running): void => {
     this.services.slots.excuse(parking.seat)
     fiber.interruptUnsafe()
+    attempt.abandon()
   }
 
   private readonly release = (task: Running): void => {
