@@ -182,12 +182,7 @@ describe("tools/list (C16, D1 to D3)", () => {
     Effect.gen(function*() {
       const [routed, dynamic, job] = (yield* list)["tools"] as ReadonlyArray<Schema.JsonObject>
       assert.deepStrictEqual([routed?.["title"], routed?.["description"]], ["Router", "Goes where its headers say"])
-      assert.deepStrictEqual(routed?.["annotations"], {
-        readOnlyHint: true,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false
-      })
+      assert.deepStrictEqual(routed?.["annotations"], { readOnlyHint: true, openWorldHint: false })
       assert.isFalse("outputSchema" in (routed ?? {}))
       assert.deepStrictEqual(dynamic?.["inputSchema"], dynamicSchema)
       assert.deepStrictEqual(dynamic?.["annotations"], {
