@@ -73,6 +73,28 @@ export interface QueueOptions {
   readonly lockExpiration?: Duration.Input | undefined
 }
 
+/**
+ * How a queue is kept in a SQL database.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface SqlQueueOptions extends QueueOptions {
+  /** The table that keeps it; `mcp_task_queue`. */
+  readonly table?: string | undefined
+}
+
+/**
+ * How a queue is kept in Redis.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface RedisQueueOptions extends QueueOptions {
+  /** What the keys begin with, between braces; `mcp_tasks`. */
+  readonly prefix?: string | undefined
+}
+
 /** Entries are used in milliseconds; those that were are only remembered so that they are not offered twice. */
 const memory = Duration.minutes(10)
 
@@ -161,12 +183,16 @@ const settings = ({ lockExpiration = "30 seconds", pollInterval = "1 second" }: 
  * @since 0.2.0
  */
 export const layerSqlWith = (
-  options: QueueOptions
+  options: SqlQueueOptions
 ): Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) =>
       Layer.effect(TaskQueue, make(inTransaction(sql))).pipe(
-        Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName: "mcp_task_queue" })))
+        Layer.provide(
+          quietly(
+            PersistedQueue.layerStoreSql({ ...settings(options), tableName: options.table ?? "mcp_task_queue" })
+          )
+        )
       ))
   )
 
@@ -184,10 +210,12 @@ export const layerSql: Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlCl
  * @category layers
  * @since 0.2.0
  */
-export const layerRedisWith = (options: QueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> =>
+export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> =>
   Layer.provide(
     layerStore,
-    quietly(PersistedQueue.layerStoreRedis({ ...settings(options), prefix: "{mcp_tasks}:queue:" }))
+    quietly(
+      PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
+    )
   )
 
 /**
