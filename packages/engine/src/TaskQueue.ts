@@ -18,6 +18,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as Health from "./Health.ts"
 import * as loop from "./internal/loop.ts"
 
 /**
@@ -155,9 +156,9 @@ const make = (createWith: CreateWith) =>
  * @category layers
  * @since 0.2.0
  */
-export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQueueStore> = Layer.effect(
-  TaskQueue,
-  make(separately)
+export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQueueStore> = Layer.provide(
+  Layer.effect(TaskQueue, make(separately)),
+  Health.layer
 )
 
 /**
@@ -188,6 +189,7 @@ export const layerSqlWith = (
   Layer.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) =>
       Layer.effect(TaskQueue, make(inTransaction(sql))).pipe(
+        Layer.provide(Health.layer),
         Layer.provide(
           quietly(
             PersistedQueue.layerStoreSql({ ...settings(options), tableName: options.table ?? "mcp_task_queue" })
