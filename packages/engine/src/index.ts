@@ -6,6 +6,7 @@
 export * as CallProgress from "./CallProgress.ts"
 export * as CallRound from "./CallRound.ts"
 export * as CurrentTask from "./CurrentTask.ts"
+export * as DeclaredCapabilities from "./DeclaredCapabilities.ts"
 export * as Embedded from "./Embedded.ts"
 export * as Health from "./Health.ts"
 export * as Replicated from "./Replicated.ts"

@@ -8,7 +8,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { NodeRedis } from "@effect/platform-node"
 import { describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Logger, Redacted } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -60,7 +60,7 @@ export const redis = await find({
   variable: "REDIS_URL",
   port: 6379,
   local: "redis://127.0.0.1:6379",
-  start: OwnServer.startRedisForProcess,
+  start: () => OwnServer.startRedisForProcess(),
   binary: "redis-server"
 })
 
@@ -103,6 +103,9 @@ export const withService = (service: Service, declare: (url: string) => void): v
 
 /** A name that no other test uses. */
 export const uniqueName = (): string => `test_${randomUUID().replaceAll("-", "")}`
+
+/** No log, where what would be logged is the point of the test or of another one. */
+export const quiet = Logger.layer([])
 
 /** A client that fails at once while it is disconnected. */
 export const redisClient = (url: string) => NodeRedis.layer({ url, disableOfflineQueue: true })

@@ -18,16 +18,20 @@ import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
 import * as Aead from "effect/crypto/Aead"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
+import * as ownerRates from "./internal/ownerRates.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
 import * as sealedState from "./internal/sealedState.ts"
 import * as serverIdentity from "./internal/serverIdentity.ts"
 import * as toolHeaders from "./internal/toolHeaders.ts"
+import { ToolSwitch } from "./ToolSwitch.ts"
 
 /**
  * What a server says of itself: in `server/discover`, and all but its instructions in every result.
@@ -51,8 +55,10 @@ export interface ServerInfo {
  * @since 0.1.0
  */
 export interface Reply {
-  readonly httpStatus: 200 | 202 | 400 | 404
+  readonly httpStatus: 200 | 202 | 400 | 404 | 429
   readonly body: string | undefined
+  /** When the client may try again, where it is told to. */
+  readonly retryAfter?: Duration.Duration
 }
 
 /**
@@ -100,6 +106,15 @@ export type Received =
   }
 
 /**
+ * The reply that an answer ends with, for those to whom no notification can be sent.
+ *
+ * @category accessors
+ * @since 0.2.0
+ */
+export const finalReply = (answer: Reply | Streaming): Effect.Effect<Reply, never, CurrentOwner> =>
+  "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)
+
+/**
  * MCP without a transport.
  *
  * @category services
@@ -120,7 +135,7 @@ export class Dispatcher extends Context.Service<Dispatcher, {
 }>()("@effect-mcp-tasks/server/Dispatcher") {}
 
 /**
- * Serves the tools and tasks of the engine that is provided.
+ * Serves the tools and tasks of the engine that is provided. With a `ToolSwitch`, the list of tools may change.
  *
  * @category layers
  * @since 0.1.0
@@ -134,10 +149,17 @@ export const layer = (
       const tools = yield* TaskTools.TaskTools
       const engine = yield* TaskEngine.TaskEngine
       const limits = yield* TaskLimits.TaskLimits
-      const runner = yield* TaskRunner.TaskRunner
-      const served = methods.make(info, { tools, engine, runner, states: yield* sealedState.make })
+      const toolSwitch = yield* Effect.serviceOption(ToolSwitch)
+      const served = methods.make(info, {
+        tools: offered(tools, toolSwitch),
+        hasFixedTools: Option.isNone(toolSwitch),
+        engine,
+        runner: yield* TaskRunner.TaskRunner,
+        states: yield* sealedState.make,
+        rates: yield* ownerRates.make
+      })
       const identified = serverIdentity.make(info)
-      const subscriptions = listen.make({ engine, limits })
+      const subscriptions = listen.make({ engine, limits, toolSwitch })
       yield* Effect.addFinalizer(() => subscriptions.end)
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
@@ -188,6 +210,21 @@ export const layer = (
 
 const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
+/** The tools that are on. The runner knows all of them: tasks go on. */
+const offered = (
+  tools: TaskTools.TaskTools["Service"],
+  toolSwitch: Option.Option<ToolSwitch["Service"]>
+): TaskTools.TaskTools["Service"] => {
+  if (Option.isNone(toolSwitch)) return tools
+  const { isOn } = toolSwitch.value
+  return {
+    get all() {
+      return tools.all.filter(({ name }) => isOn(name))
+    },
+    get: (name) => isOn(name) ? tools.get(name) : Option.none()
+  }
+}
+
 /** Only a tool's handler reports, so other requests are answered as without a token. */
 const progressToken = ({ meta, method }: McpRequest.AdmittedRequest): JsonRpc.Id | undefined =>
   method === "tools/call" ? meta.progressToken : undefined
@@ -208,7 +245,12 @@ const answer = <R>(
 ): Effect.Effect<Reply, never, R> =>
   result.pipe(
     Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(id, result) })),
-    Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(id, error))),
+    Effect.catch((failure) =>
+      Effect.map(refusals.toWireError(failure), (error) => ({
+        ...failed(id, error),
+        ...(failure._tag === "TooOften" ? { httpStatus: 429 as const, retryAfter: failure.retryAfter } : {})
+      }))
+    ),
     Effect.catchCause((cause) => Effect.map(refusals.defect(cause), (error) => failed(id, error)))
   )
 

@@ -12,6 +12,7 @@
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -87,7 +88,7 @@ export const layer = (
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const guard = httpGuard.make(options)
-      const read = httpBody.make({
+      const read = yield* httpBody.make({
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
       })
@@ -139,7 +140,14 @@ export const layerEndSubscriptions: Layer.Layer<never, never, Dispatcher> = Laye
   Effect.flatMap(Dispatcher, ({ endSubscriptions }) => Effect.addFinalizer(() => endSubscriptions))
 )
 
-const respond = ({ body, httpStatus }: Reply): HttpServerResponse.HttpServerResponse =>
+const respond = ({ body, httpStatus, retryAfter }: Reply): HttpServerResponse.HttpServerResponse =>
   body === undefined
     ? HttpServerResponse.empty({ status: httpStatus })
-    : HttpServerResponse.text(body, { status: httpStatus, contentType: "application/json" })
+    : HttpServerResponse.text(body, {
+      status: httpStatus,
+      contentType: "application/json",
+      ...(retryAfter === undefined ? {} : { headers: { "retry-after": inSeconds(retryAfter) } })
+    })
+
+const inSeconds = (duration: Duration.Duration): string =>
+  Headers.formatRetryAfter(Headers.retryAfterDuration(duration))

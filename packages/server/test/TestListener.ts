@@ -32,8 +32,8 @@ export interface Reading {
 }
 
 /** Starts a server, with the services behind it and the transport in front. */
-export const start = Effect.fnUntraced(function*(options: Options = {}) {
-  const layer = InMemoryTransport.layer.pipe(Layer.provideMerge(dispatcher(options)))
+export const start = Effect.fnUntraced(function*(options: Options = {}, within: Layer.Layer<never> = Layer.empty) {
+  const layer = InMemoryTransport.layer.pipe(Layer.provideMerge(dispatcher(options)), Layer.provide(within))
   const context = yield* Layer.build(Layer.fresh(layer))
   const transport = Context.get(context, InMemoryTransport.InMemoryTransport)
 
@@ -120,7 +120,11 @@ export const bob = TaskOwner.principal({ issuer: "https://issuer.example", subje
 
 export const subscriptionId = McpProtocol.MetaKey.subscriptionId
 
-export const create = Effect.fnUntraced(function*(server: Server, text: string, owner: TaskOwner.TaskOwner = ada) {
+export const create = Effect.fnUntraced(function*(
+  server: Pick<Server, "ask">,
+  text: string,
+  owner: TaskOwner.TaskOwner = ada
+) {
   const { message } = yield* server.ask("tools/call", { name: "job", arguments: { text } }, { owner })
   return String(message.result?.["taskId"])
 })

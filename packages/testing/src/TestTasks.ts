@@ -238,8 +238,7 @@ export const layer = <E, R>(
       const make = (owner: TaskOwner.TaskOwner): TestClient => {
         const handle = (body: string) =>
           Effect.suspend(() => process.handle({ headers: undefined, body })).pipe(
-            // Nobody listens here: of an answer in a stream, the last message is what counts.
-            Effect.flatMap((answer) => "run" in answer ? answer.run(() => Effect.void) : Effect.succeed(answer)),
+            Effect.flatMap(Dispatcher.finalReply),
             Effect.provideService(TaskOwner.CurrentOwner, owner),
             Effect.provideContext(services)
           )

@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import { CurrentTask } from "../CurrentTask.ts"
+import { DeclaredCapabilities } from "../DeclaredCapabilities.ts"
 import { TaskEngine } from "../TaskEngine.ts"
 import { type Limits, TaskLimits } from "../TaskLimits.ts"
 import * as TaskMetrics from "../TaskMetrics.ts"
@@ -94,6 +95,7 @@ export class RunningTasks {
     const attempt = new Attempt({ engine, patiently: this.patiently, park: this.park(parking) }, stored)
     return call.run.pipe(
       Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
+      Effect.provideService(DeclaredCapabilities, stored.task.capabilities),
       handlerSpan.within(stored.task),
       Effect.interruptible,
       Effect.onExit((exit) => this.finish(attempt, parking, exit)),
@@ -188,9 +190,11 @@ export class RunningTasks {
       Effect.catchIf((error) => error.reason === "Corrupt", () => Effect.void)
     )
 
-  private readonly stop = ({ fiber, parking }: Running): void => {
+  /** Interrupts a handler, also where it waits for an answer and cannot be interrupted: none will come. */
+  private readonly stop = ({ attempt, fiber, parking }: Running): void => {
     this.services.slots.excuse(parking.seat)
     fiber.interruptUnsafe()
+    attempt.abandon()
   }
 
   private readonly release = (task: Running): void => {

@@ -21,8 +21,10 @@ import type { TaskView } from "@effect-mcp-tasks/engine/TaskStore"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as PubSub from "effect/PubSub"
 import type * as Schema from "effect/Schema"
 import type { Send } from "../Dispatcher.ts"
+import type { ToolSwitch } from "../ToolSwitch.ts"
 import { type Failure, refuse } from "./refusals.ts"
 
 /**
@@ -40,6 +42,8 @@ export const method = "subscriptions/listen"
 export interface ListenServices {
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly limits: TaskLimits.Limits
+  /** What turns tools on and off; none where the list is fixed. */
+  readonly toolSwitch: Option.Option<ToolSwitch["Service"]>
 }
 
 /**
@@ -65,7 +69,7 @@ export interface Subscriptions {
  *
  * @since 0.1.0
  */
-export const make = ({ engine, limits }: ListenServices): Subscriptions => {
+export const make = ({ engine, limits, toolSwitch }: ListenServices): Subscriptions => {
   const ended = Deferred.makeUnsafe<void>()
   const place = places(limits.maxListeners)
 
@@ -84,15 +88,22 @@ export const make = ({ engine, limits }: ListenServices): Subscriptions => {
     request: McpRequest.AdmittedRequest,
     send: Send
   ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
-    const taskIds = yield* readFilter(request, limits)
+    const { taskIds, wantsTools } = yield* readFilter(request, limits)
     const owner = yield* TaskOwner.CurrentOwner
     return yield* Effect.gen(function*() {
       yield* place(TaskOwner.key(owner))
       // First watch, then look: a change in between is seen by the one or by the other.
       const watch = yield* engine.watch(taskIds ?? [])
       const granted = yield* grant(owner, taskIds ?? [])
-      yield* send(acknowledged(request.id, taskIds === undefined ? {} : { taskIds: granted }))
-      const told = tell({ engine, owner, id: request.id, send }, granted, watch)
+      const tools = wantsTools && Option.isSome(toolSwitch) ? [yield* toolSwitch.value.changes] : []
+      yield* send(acknowledged(request.id, {
+        ...(taskIds === undefined ? {} : { taskIds: granted }),
+        ...(tools.length === 0 ? {} : { toolsListChanged: true })
+      }))
+      const told = Effect.all([
+        tellTasks({ engine, owner, id: request.id, send }, granted, watch),
+        ...tools.map((changes) => tellTools(request.id, send, changes))
+      ], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(told, Deferred.await(ended)), limits.maxListenTime)
       return `{"resultType":"complete"}`
     }).pipe(Effect.scoped)
@@ -125,19 +136,26 @@ const places = (limit: number) => {
 
 const invalid = (what: string) => refuse(WireError.invalidParams(`params.notifications${what}`))
 
-/** The ids that the request names, each once; `undefined` when it does not ask for tasks. */
+/** What a subscription asks for. */
+interface Filter {
+  /** The ids that it names, each once; `undefined` when it does not ask for tasks. */
+  readonly taskIds: ReadonlySet<string> | undefined
+  readonly wantsTools: boolean
+}
+
 const readFilter = (
   { declaresTasks, params: { notifications } }: McpRequest.AdmittedRequest,
   { maxListenedTasks }: TaskLimits.Limits
-): Effect.Effect<ReadonlySet<string> | undefined, Failure> => {
+): Effect.Effect<Filter, Failure> => {
   if (!JsonRpc.isJsonObject(notifications)) return invalid(" must be an object")
-  const { taskIds } = notifications
-  if (taskIds === undefined) return Effect.undefined
+  const { taskIds, toolsListChanged } = notifications
+  const wantsTools = toolsListChanged === true
+  if (taskIds === undefined) return Effect.succeed({ taskIds, wantsTools })
   if (!declaresTasks) return refuse(WireError.tasksRequired)
   if (!Array.isArray(taskIds) || !taskIds.every(isString)) return invalid(".taskIds must be a list of strings")
   return taskIds.length > maxListenedTasks
     ? invalid(`.taskIds may name at most ${maxListenedTasks} tasks`)
-    : Effect.succeed(new Set(taskIds))
+    : Effect.succeed({ taskIds: new Set(taskIds), wantsTools })
 }
 
 const isString = (value: Schema.Json): value is string => typeof value === "string"
@@ -165,7 +183,7 @@ interface Listener {
 }
 
 /** Tells the listener of its tasks until each has ended or is forgotten. */
-const tell = Effect.fnUntraced(function*(
+const tellTasks = Effect.fnUntraced(function*(
   { engine, id, owner, send }: Listener,
   granted: ReadonlyArray<string>,
   watch: TaskEngine.TaskWatch
@@ -206,6 +224,15 @@ const tell = Effect.fnUntraced(function*(
     if (known.size > 0) changed = yield* watch.next
   }
 })
+
+/** Tells the listener that the list of tools has changed, for as long as it listens. */
+const tellTools = (id: JsonRpc.Id, send: Send, changes: PubSub.Subscription<void>): Effect.Effect<void> =>
+  Effect.forever(
+    Effect.andThen(
+      PubSub.take(changes),
+      send(JsonRpc.notification("notifications/tools/list_changed", `{${meta(id)}}`))
+    )
+  )
 
 const updatedMember = `,"lastUpdatedAt":"`
 
