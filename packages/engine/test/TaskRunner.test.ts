@@ -31,7 +31,7 @@ describe("TaskRunner.layerFiber", () => {
       assert.deepStrictEqual(task.result, { resultType: "complete", content: [{ type: "text", text: "hello" }] })
     }).pipe(store))
 
-  it.effect("completes with isError when the tool fails as it declared", () =>
+  it.effect("completes with isError when the tool fails as it declared [E11]", () =>
     Effect.gen(function*() {
       const process = yield* start({ once: () => Effect.fail("no such report") })
       const taskId = yield* call(process, "once")
@@ -45,7 +45,7 @@ describe("TaskRunner.layerFiber", () => {
       })
     }).pipe(store))
 
-  it.effect("fails with the tool's own JSON-RPC error", () =>
+  it.effect("fails with the tool's own JSON-RPC error [E12]", () =>
     Effect.gen(function*() {
       const process = yield* start({
         once: () => Effect.die(new TaskTool.ProtocolError({ code: -32603, message: "Upstream timed out", data: [1] }))
@@ -108,7 +108,7 @@ describe("TaskRunner.layerFiber", () => {
       )
     }).pipe(store))
 
-  it.effect("refuses an answer that does not fit, and keeps the question", () =>
+  it.effect("refuses an answer that does not fit, and keeps the question [F10]", () =>
     Effect.gen(function*() {
       const process = yield* start({ once: asking })
       const taskId = yield* call(process, "once")
@@ -133,7 +133,7 @@ describe("TaskRunner.layerFiber", () => {
       assert.strictEqual((yield* get(process, taskId)).status, "input_required")
     }).pipe(store))
 
-  it.effect("passes on declining and cancelling, whatever they carry", () =>
+  it.effect("passes on declining and cancelling, whatever they carry [F10]", () =>
     Effect.gen(function*() {
       for (const action of ["decline", "cancel"]) {
         for (const extra of [{}, { content: null }, { content: { overwrite: 7 } }]) {
@@ -150,7 +150,7 @@ describe("TaskRunner.layerFiber", () => {
       }
     }).pipe(store))
 
-  it.effect("does not ask a client that did not declare that it can be asked", () =>
+  it.effect("does not ask a client that did not declare that it can be asked [F5]", () =>
     Effect.gen(function*() {
       for (const capabilities of [{}, { elicitation: { url: {} } }, { elicitation: null }]) {
         const process = yield* start({ once: asking })
@@ -160,7 +160,7 @@ describe("TaskRunner.layerFiber", () => {
       }
     }).pipe(store))
 
-  it.effect("withdraws a question that its handler gave up", () =>
+  it.effect("withdraws a question that its handler gave up [F3]", () =>
     Effect.gen(function*() {
       const process = yield* start({
         once: (text) =>
@@ -223,7 +223,7 @@ describe("cancel", () => {
       yield* process.engine.cancel(owner, taskId)
     }).pipe(store))
 
-  it.effect("waits for a handler that cannot be interrupted, and does not say before that it has ended", () =>
+  it.effect("waits for a handler that cannot be interrupted, and does not say before that it has ended [G3]", () =>
     Effect.gen(function*() {
       const ended = yield* Ref.make(false)
       const process = yield* start({

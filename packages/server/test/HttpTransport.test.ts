@@ -51,7 +51,7 @@ describe("body", () => {
       isListing(yield* exchange({ port, ...listing }))
     }))
 
-  it.live("that is no JSON text is a parse error", () =>
+  it.live("that is no JSON text is a parse error [A20, C4]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const invalid = [
@@ -65,7 +65,7 @@ describe("body", () => {
       isRefusal(yield* exchange({ port, headers: listing.headers }), 400, -32700)
     }))
 
-  it.live("may be cut within a character on its way", () =>
+  it.live("may be cut within a character on its way [A20]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const { chunks: [text], headers } = calling("plain", "grün 🌳")
@@ -77,7 +77,7 @@ describe("body", () => {
 })
 
 describe("answers", () => {
-  it.live("a notification is accepted with no content", () =>
+  it.live("a notification is accepted with no content [A5]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const response = yield* exchange({ port, chunks: [`{"jsonrpc":"2.0","method":"notifications/initialized"}`] })
@@ -85,7 +85,7 @@ describe("answers", () => {
       assert.isUndefined(response.headers["content-type"])
     }))
 
-  it.live("each rule of admission has its status", () =>
+  it.live("each rule of admission has its status [C4]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const get = mcpHeaders("tasks/get", "t")
@@ -198,7 +198,7 @@ describe("the owner of a request", () => {
 })
 
 describe("a client that goes away", () => {
-  it.live("interrupts its plain call and leaves its task alone", () =>
+  it.live("interrupts its plain call and leaves its task alone [A10, G2]", () =>
     Effect.gen(function*() {
       const hasStarted = yield* Deferred.make<void>()
       const hasStopped = yield* Deferred.make<void>()
