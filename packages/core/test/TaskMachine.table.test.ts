@@ -1,9 +1,9 @@
+import { after, answered, asked, createdAt, inPhase, question, recorded } from "@effect-mcp-tasks/testing/TaskSpec"
+import { request, started, under, withdrawn } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Task } from "../src/index.ts"
 import { TaskCommand, TaskMachine, TaskTransition } from "../src/index.ts"
-import { after, answered, asked, createdAt, inPhase, question, recorded } from "./TaskSpec.ts"
-import { request, started, under, withdrawn } from "./TaskSpec.ts"
 
 type Tag = TaskCommand.TaskCommand["_tag"]
 
@@ -21,6 +21,7 @@ const histories: ReadonlyArray<ReadonlyArray<Parameters<typeof TaskMachine.evolv
   [asked("a")],
   [asked("a"), asked("b")],
   [asked("a"), answered("a"), asked("b")],
+  [asked("a"), withdrawn("a"), asked("b")],
   [asked("a"), reported],
   [asked("a"), recorded("load")],
   [asked("a"), recorded("load"), recorded("save")]

@@ -1,7 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
-import { Task, TaskMachine } from "../src/index.ts"
-import type { TaskCommand } from "../src/index.ts"
 import {
   after,
   answered,
@@ -17,7 +13,11 @@ import {
   started,
   under,
   withdrawn
-} from "./TaskSpec.ts"
+} from "@effect-mcp-tasks/testing/TaskSpec"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { Task, TaskMachine } from "../src/index.ts"
+import type { TaskCommand } from "../src/index.ts"
 
 const at = createdAt + 100
 const attempt = 1
@@ -70,6 +70,21 @@ describe("Start", () => {
     given(under(after(), { recovery: "fail" })).when(start).yields({ _tag: "Started", at, attempt: 1 }))
   it("fails a task whose attempts were lost too often", () =>
     given(under(after(started), { maxLostAttempts: 0 })).when(start).yields(lost, failed(lostTooOften)))
+  it("follows the attempt that it names, and no other", () => {
+    given().when({ ...start, after: 0 }).yields({ _tag: "Started", at, attempt: 1 })
+    given(started).when({ ...start, after: 1 }).yields(lost, restarted)
+    given(started).when({ ...start, after: 0 }).refuses("StaleAttempt")
+    given(started, released).when({ ...start, after: 0 }).refuses("StaleAttempt")
+  })
+  it("names its worker, and forgets the one before", () => {
+    given().when({ ...start, worker: "a" }).yields({ _tag: "Started", at, attempt: 1, worker: "a" })
+    const next = (task: Task.Task, command: TaskCommand.TaskCommand) =>
+      Result.getOrThrow(TaskMachine.step(task, command))
+    const task = next(after(), { ...start, worker: "a" })
+    assert.strictEqual(task.worker, "a")
+    assert.strictEqual(next(task, { ...start, worker: "b" }).worker, "b")
+    assert.isFalse("worker" in next(task, start))
+  })
 })
 
 describe("Report", () => {
@@ -85,9 +100,11 @@ describe("Ask", () => {
   it("asks the client", () => given(started).when(ask).yields(requested))
   it("attaches to the same request", () => given(started, asked("name")).when(ask).yields())
   it("finds the answer", () => given(started, asked("name"), answered("name")).when(ask).yields())
-  it("asks again what was withdrawn", () => {
-    given(started, asked("name"), withdrawn("name")).when(ask).yields(requested)
-    given(under(after(started, asked("name"), withdrawn("name")), { maxQuestions: 1 })).when(ask).yields(requested)
+  it("refuses a withdrawn key, which the client may have answered already, and grants another", () => {
+    given(started, asked("name"), withdrawn("name")).when(ask).refuses("KeyWithdrawn")
+    given(started, asked("first"), withdrawn("first")).when(ask).yields(requested)
+    given(under(after(started, asked("first"), withdrawn("first")), { maxQuestions: 1 })).when(ask)
+      .refuses("TooManyQuestions")
   })
   it("takes a request for the same whatever the order of its members", () => {
     const params = Object.fromEntries(Object.entries(request("name").params ?? {}).toReversed())
@@ -311,12 +328,12 @@ describe("evolve", () => {
       questions: [{ ...question("name"), state: "answered", response }]
     })
   })
-  it("withdraws one question and asks it again in its place", () => {
+  it("withdraws one question for good, and keeps its place", () => {
     const gone = after(started, asked("a"), asked("b"), withdrawn("a"))
     assert.deepStrictEqual(gone.questions.map(({ key, state }) => `${key} ${state}`), ["a withdrawn", "b outstanding"])
     assert.strictEqual(gone.status, "input_required")
-    const again = after(started, asked("a"), asked("b"), withdrawn("a"), asked("a"))
-    assert.deepStrictEqual(Task.outstanding(again).map(({ key }) => key), ["a", "b"])
+    const again = after(started, asked("a"), asked("b"), withdrawn("a"), asked("c"))
+    assert.deepStrictEqual(Task.outstanding(again).map(({ key }) => key), ["b", "c"])
   })
   it("completes, without what belonged to the work", () =>
     assert.deepStrictEqual(next(shown, { _tag: "Complete", at, attempt, result: "{}", isError: true }), {
@@ -353,6 +370,9 @@ describe("evolve", () => {
     assert.deepStrictEqual(twice.questions, after(started, asked("a"), answered("a")).questions)
     const kept = TaskMachine.evolve(after(started, asked("a"), answered("a")), withdrawn("a"))
     assert.strictEqual(kept.questions[0]?.state, "answered")
+    for (const spent of [after(started, asked("a"), answered("a")), after(started, asked("a"), withdrawn("a"))]) {
+      assert.strictEqual(TaskMachine.evolve(spent, asked("a")), spent)
+    }
     const wished = TaskMachine.evolve(inPhase.cancelling, withdrawn("a"))
     assert.isTrue(wished.status === "working" && wished.cancelRequested)
   })

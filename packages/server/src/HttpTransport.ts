@@ -1,5 +1,6 @@
 /**
- * Streamable HTTP: one endpoint that takes each message as a POST and answers it with one JSON document.
+ * Streamable HTTP: one endpoint that takes each message as a POST and answers it with one JSON document, or with an
+ * event stream when notifications precede the answer.
  *
  * Before a message is read, the request must come from where it may come from (`Host`, `Origin`), be a POST of JSON,
  * and be small enough. A plain tool call is interrupted when its client goes away; the handler of a task is not, since
@@ -15,11 +16,13 @@ import * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { Dispatcher, type Reply } from "./Dispatcher.ts"
+import { Dispatcher, type Reply, type Streaming } from "./Dispatcher.ts"
+import * as eventStream from "./internal/eventStream.ts"
 import * as httpBody from "./internal/httpBody.ts"
 import * as httpGuard from "./internal/httpGuard.ts"
+import * as openAnswer from "./internal/openAnswer.ts"
 
 /**
  * How the endpoint is served. Every field has a default.
@@ -41,6 +44,10 @@ export interface HttpOptions {
   readonly maxBodyBytes?: number | undefined
   /** How long a client may take to send its request; 30 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /** How long an event stream may be silent before it sends a comment; 15 seconds. */
+  readonly keepAlive?: Duration.Input | undefined
+  /** How long a client may leave a message of an event stream unread before it is disconnected; 1 minute. */
+  readonly readTimeout?: Duration.Input | undefined
 }
 
 /**
@@ -81,14 +88,22 @@ export const layer = (
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
       const guard = httpGuard.make(options)
-      const read = httpBody.make({
+      const read = yield* httpBody.make({
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
       })
+      const toResponse = eventStream.make({
+        keepAlive: Duration.fromInputUnsafe(options.keepAlive ?? "15 seconds"),
+        readTimeout: Duration.fromInputUnsafe(options.readTimeout ?? "1 minute")
+      })
+      const stream = (answer: Streaming) =>
+        Effect.flatMap(openAnswer.open(answer), (opened) =>
+          "body" in opened ? Effect.succeed(respond(opened)) : toResponse(opened))
       const serve = (request: HttpServerRequest.HttpServerRequest) =>
         guard(request) ??
           owned(read(request).pipe(
-            Effect.flatMap((body) => Effect.map(dispatcher.handle({ headers: request.headers, body }), respond)),
+            Effect.flatMap((body) => dispatcher.handle({ headers: request.headers, body })),
+            Effect.flatMap((answer) => "run" in answer ? stream(answer) : Effect.succeed(respond(answer))),
             Effect.catch(Effect.succeed)
           ))
       yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
@@ -100,6 +115,30 @@ const owned = <R>(serve: Effect.Effect<HttpServerResponse.HttpServerResponse, ne
   Effect.flatMap(Effect.serviceOption(TaskOwner.CurrentOwner), (owner) => Option.isSome(owner) ? serve : nobody)
 
 const nobody = Effect.succeed(httpGuard.refusal(403, "Forbidden: the request has no owner"))
+
+/**
+ * Ends every subscription in good order, as the first thing when the program ends.
+ *
+ * **When to use**
+ *
+ * Above what serves the router: a server that waits for its connections before it closes would wait for subscriptions
+ * in vain. `TaskServer.layerHttp` holds it.
+ *
+ * **Example** (A router of your own)
+ *
+ * ```ts
+ * HttpTransport.layerEndSubscriptions.pipe(
+ *   Layer.provideMerge(HttpRouter.serve(HttpTransport.layer())),
+ *   Layer.provide(Dispatcher.layer({ name: "reports", version: "1.0.0" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerEndSubscriptions: Layer.Layer<never, never, Dispatcher> = Layer.effectDiscard(
+  Effect.flatMap(Dispatcher, ({ endSubscriptions }) => Effect.addFinalizer(() => endSubscriptions))
+)
 
 const respond = ({ body, httpStatus, retryAfter }: Reply): HttpServerResponse.HttpServerResponse =>
   body === undefined

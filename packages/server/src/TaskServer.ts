@@ -12,8 +12,20 @@ import type * as Toolkit from "effect/ai/Toolkit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import type { Stdio } from "effect/Stdio"
 import * as Dispatcher from "./Dispatcher.ts"
 import * as HttpTransport from "./HttpTransport.ts"
+import * as StdioTransport from "./StdioTransport.ts"
+
+/**
+ * What a server offers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Offer<Tools extends Record<string, Tool.Any>> extends Dispatcher.ServerInfo {
+  readonly toolkit: Toolkit.Toolkit<Tools>
+}
 
 /**
  * What a server offers, and how it is reached.
@@ -22,10 +34,18 @@ import * as HttpTransport from "./HttpTransport.ts"
  * @since 0.1.0
  */
 export interface TaskServerOptions<Tools extends Record<string, Tool.Any>>
-  extends Dispatcher.ServerInfo, HttpTransport.HttpOptions
-{
-  readonly toolkit: Toolkit.Toolkit<Tools>
-}
+  extends Offer<Tools>, HttpTransport.HttpOptions
+{}
+
+/**
+ * What a server offers, and how the standard streams are served.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StdioServerOptions<Tools extends Record<string, Tool.Any>>
+  extends Offer<Tools>, StdioTransport.StdioOptions
+{}
 
 /** What a whole server needs besides a router and an owner for each request. */
 type Needed<Tools extends Record<string, Tool.Any>> =
@@ -72,13 +92,33 @@ export const layer = <Tools extends Record<string, Tool.Any>>(
  */
 export const layerHttp = <Tools extends Record<string, Tool.Any>>(
   options: TaskServerOptions<Tools>
-): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | HttpServer.HttpServer> => {
-  const served = HttpRouter.serve(HttpTransport.layer(options), { disableLogger: true })
-  return Layer.provide(served, dispatcher(options))
-}
+): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | HttpServer.HttpServer> =>
+  HttpTransport.layerEndSubscriptions.pipe(
+    Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(options), { disableLogger: true })),
+    Layer.provide(dispatcher(options))
+  )
+
+/**
+ * Serves the tools of a toolkit on the standard streams and runs their tasks in this process.
+ *
+ * **When to use**
+ *
+ * For a server that a desktop host starts, with `StdioTransport.launch`. Log messages of everything in it go to the
+ * standard error; give the program that same logger for what is outside.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerStdio = <Tools extends Record<string, Tool.Any>>(
+  options: StdioServerOptions<Tools>
+): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | Stdio> =>
+  StdioTransport.layer(options).pipe(
+    Layer.provide(dispatcher(options)),
+    Layer.provide(StdioTransport.layerLogger)
+  )
 
 const dispatcher = <Tools extends Record<string, Tool.Any>>(
-  { instructions, name, title, toolkit, version, websiteUrl }: TaskServerOptions<Tools>
+  { instructions, name, title, toolkit, version, websiteUrl }: Offer<Tools>
 ): Layer.Layer<Dispatcher.Dispatcher, TaskStoreError, Needed<Tools>> =>
   Dispatcher.layer({ name, version, title, websiteUrl, instructions }).pipe(
     Layer.provide(Embedded.layer),

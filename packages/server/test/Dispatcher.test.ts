@@ -4,7 +4,7 @@ import { TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Fiber, Layer, type Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { ada, message, read, type Script, settle, start } from "./TestServer.ts"
+import { ada, message, read, type Script, settle, start, tasks } from "./TestServer.ts"
 
 type Server = Effect.Success<ReturnType<typeof start>>
 
@@ -140,6 +140,26 @@ describe("tools/call", () => {
       yield* server.ask("tasks/cancel", { taskId: first })
       yield* settle
       assert.include((yield* server.ask("tools/call", call)).body, `"resultType":"task"`)
+    }))
+})
+
+describe("the capabilities that a call declares", () => {
+  it.effect("are seen by the handler of a plain call and of a task alike", () =>
+    Effect.gen(function*() {
+      const server = yield* start()
+      const { extensions } = tasks
+      const declared = [{ extensions, sampling: {} }, { extensions, elicitation: { url: {} } }, { extensions }]
+      for (const capabilities of declared) {
+        const call = (name: string) =>
+          server.ask("tools/call", { name, arguments: { text: "capabilities" } }, { capabilities })
+        const { body } = yield* call("plain")
+        const expected = [{ type: "text", text: JSON.stringify(capabilities) }]
+        assert.deepStrictEqual(read(body).result?.["content"], expected)
+        const taskId = String(read((yield* call("job")).body).result?.["taskId"])
+        yield* settle
+        const polled = yield* server.ask("tasks/get", { taskId })
+        assert.deepInclude(read(polled.body).result?.["result"], { content: expected })
+      }
     }))
 })
 

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ada, settle, start, tasks } from "./TestServer.ts"
 
-const anId = /\b[0-9a-f]{32}\b/g
+const anId = /\b[0-9a-f]{44}\b/g
 
 const masked = (text: string | undefined) => text?.replaceAll(anId, "ID")
 
@@ -122,7 +122,7 @@ describe("tasks/get in each status [E9, E10]", () => {
         )
       }))
 
-  const properties = `"properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":true`
+  const properties = `"properties":{"name":{"type":"string"}},"required":["name"]`
   const schema = `{"type":"object",${properties}}`
   const params = `{"mode":"form","message":"Which name?","requestedSchema":${schema}}`
   const question = `{"name":{"method":"elicitation/create","params":${params}}}`

@@ -1,6 +1,15 @@
 /** A server over real layers, asked directly or over loopback HTTP, and the requests that tests send it. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
-import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
+import {
+  CurrentTask,
+  DeclaredCapabilities,
+  Embedded,
+  TaskLimits,
+  TaskOwner,
+  TaskStore,
+  TaskTool,
+  TaskTools
+} from "@effect-mcp-tasks/engine"
 import { Dispatcher, HttpTransport, RateLimits } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
@@ -41,6 +50,8 @@ const script: Script = Effect.fnUntraced(function*(text) {
       return yield* Effect.fail("It did not work")
     case "break":
       return yield* Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken", data: { why: "test" } }))
+    case "capabilities":
+      return JSON.stringify(yield* DeclaredCapabilities.DeclaredCapabilities)
     case "die":
       return yield* Effect.die(new Error("secret of the handler"))
     default:
@@ -53,6 +64,8 @@ export interface Options {
   readonly script?: Script
   readonly store?: Layer.Layer<TaskStore.TaskStore>
   readonly limits?: Partial<TaskLimits.Limits>
+  /** The engine, for tests in which several share a signal. */
+  readonly engine?: typeof Embedded.layer
   readonly rates?: RateLimits.Rates
   /** Where rates are counted; nowhere in particular unless given. */
   readonly rateStore?: Layer.Layer<RateLimiter.RateLimiterStore>
@@ -69,7 +82,7 @@ export const dispatcher = (options: Options = {}) => {
     options.logs?.push(`${String(message)} ${Cause.pretty(cause)}`)
   })
   return Dispatcher.layer({ name: "test", version: "0", title: "Test", instructions: "Call plain" }).pipe(
-    Layer.provideMerge(Embedded.layer),
+    Layer.provideMerge(options.engine ?? Embedded.layer),
     Layer.provide(TaskTools.layer(Kit)),
     Layer.provide(Kit.toLayer({ plain: handler, job: handler, strict: handler, quick: handler })),
     Layer.provideMerge(options.store ?? TaskStore.layerMemory),
@@ -91,6 +104,7 @@ export interface Sender {
 /** The text of a request. */
 export const message = (method: string, params: Schema.JsonObject = {}, sender: Sender = {}): string => {
   const _meta = {
+    ...Object(params["_meta"]),
     [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
     [McpProtocol.MetaKey.clientCapabilities]: sender.capabilities ?? tasks
   }
@@ -119,6 +133,7 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
   /** Sends a text as it is. */
   const send = (body: string, owner: TaskOwner.TaskOwner = ada) =>
     handle({ headers: undefined, body }).pipe(
+      Effect.flatMap(Dispatcher.finalReply),
       Effect.provideService(TaskOwner.CurrentOwner, owner),
       Effect.provideContext(context)
     )
@@ -175,8 +190,8 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string | undefined>>
   /** More than one chunk is sent without a content length. */
   readonly chunks?: ReadonlyArray<string | Uint8Array>
-  /** Leaves the body open after the last chunk. */
-  readonly isUnfinished?: boolean
+  /** Leaves the body open after the last chunk, and is given what sends the rest of it. */
+  readonly unfinished?: (finish: (rest: string) => void) => void
   readonly agent?: Agent
 }
 
@@ -224,10 +239,11 @@ export const exchange = (raw: RawRequest): Effect.Effect<RawResponse, NoResponse
     })
     outgoing.on("error", lost)
     const [only, ...rest] = raw.chunks ?? []
-    if (only !== undefined && rest.length === 0 && raw.isUnfinished !== true) outgoing.end(only)
+    if (only !== undefined && rest.length === 0 && raw.unfinished === undefined) outgoing.end(only)
     else {
       for (const chunk of raw.chunks ?? []) outgoing.write(chunk)
-      if (raw.isUnfinished !== true) outgoing.end()
+      if (raw.unfinished === undefined) outgoing.end()
+      else raw.unfinished((rest) => outgoing.end(rest))
     }
     return Effect.sync(() => outgoing.destroy())
   })

@@ -109,6 +109,7 @@ const memory = Effect.fnUntraced(function*(options: Options) {
   const { handle } = Context.get(context, Dispatcher.Dispatcher)
   const send: Send = (body, { as = "ada" } = {}) =>
     handle({ headers: undefined, body }).pipe(
+      Effect.flatMap(Dispatcher.finalReply),
       Effect.map((reply): Raw => ({ status: undefined, headers: {}, text: reply.body ?? "" })),
       Effect.provideService(TaskOwner.CurrentOwner, owner(as)),
       Effect.provideContext(context)

@@ -39,8 +39,7 @@ everywhere((test) => {
           requestedSchema: {
             type: "object",
             properties: { name: { type: "string" } },
-            required: ["name"],
-            additionalProperties: true
+            required: ["name"]
           }
         }
       }

@@ -6,6 +6,7 @@
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import type * as Task from "@effect-mcp-tasks/core/Task"
+import type { TaskJournal } from "@effect-mcp-tasks/core/TaskJournal"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
@@ -15,13 +16,12 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import * as callRounds from "./callRounds.ts"
 import type { Services } from "./methods.ts"
 import { type Failure, refuse } from "./refusals.ts"
 
@@ -31,7 +31,8 @@ import { type Failure, refuse } from "./refusals.ts"
  * **Details**
  *
  * An unknown tool and malformed params are JSON-RPC errors. Arguments that do not fit are a result with `isError`, so
- * that the model can mend them (MCP, "Tools": error handling); no task exists then.
+ * that the model can mend them (MCP, "Tools": error handling); no task exists then. Nor does one before everything that
+ * is to be asked first has been answered (ext-tasks, "Task Creation").
  *
  * @since 0.1.0
  */
@@ -50,32 +51,26 @@ export const call = Effect.fnUntraced(function*(
   }
   const decoded = yield* tool.value.call(given)
   if (Result.isFailure(decoded)) return mistaken(decoded.failure)
-  return Option.isSome(settings) && request.declaresTasks && decoded.success.mode === "task"
-    ? yield* asTask(services, settings.value, { request, tool: tool.value, call: decoded.success, given })
-    : yield* Effect.flatMap(inline(decoded.success.run), finished)
+  const round = yield* callRounds.begin(services.states, request, tool.value, given)
+  if (Option.isSome(decoded.success.ask)) {
+    const asked = yield* round.run(decoded.success.ask.value, "asking")
+    if (asked._tag === "Answer") return asked.result
+    if (Option.isSome(asked.value)) return yield* callRounds.finished(asked.value.value)
+  }
+  if (Option.isSome(settings) && request.declaresTasks && decoded.success.mode === "task") {
+    const journal = yield* round.journal
+    return yield* asTask(services, settings.value, { request, tool: tool.value, call: decoded.success, given, journal })
+  }
+  const ran = yield* round.run(decoded.success.run, "handler")
+  return ran._tag === "Answer" ? ran.result : yield* callRounds.finished(ran.value)
 })
-
-/**
- * Runs a tool within the request, and no longer than it. A handler that interrupts itself is told from a client that
- * went away: the first still gets an answer.
- */
-const inline = (run: Effect.Effect<ToolOutcome>): Effect.Effect<ToolOutcome> =>
-  Effect.flatMap(Effect.forkChild(run), (fiber) =>
-    Effect.flatMap(
-      Effect.onInterrupt(Fiber.await(fiber), () => Fiber.interrupt(fiber)),
-      (exit) => Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? Effect.succeed(interrupted) : exit
-    ))
-
-const interrupted: ToolOutcome = {
-  _tag: "Error",
-  error: WireError.internalError("The tool was interrupted before it ended")
-}
 
 interface Accepted {
   readonly request: McpRequest.AdmittedRequest
   readonly tool: RegisteredTool
   readonly call: ToolCall
   readonly given: Schema.JsonObject
+  readonly journal: TaskJournal
 }
 
 /**
@@ -85,7 +80,7 @@ interface Accepted {
 const asTask = Effect.fnUntraced(function*(
   services: Services,
   { inlineWithin }: TaskSettings,
-  { call, given, request, tool }: Accepted
+  { call, given, journal, request, tool }: Accepted
 ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
   yield* services.rates.create
   const owner = yield* TaskOwner.CurrentOwner
@@ -94,6 +89,7 @@ const asTask = Effect.fnUntraced(function*(
     tool,
     call,
     arguments: given,
+    journal,
     capabilities: request.meta.clientCapabilities,
     traceparent: request.meta.traceparent
   }).pipe(Effect.updateContext(withoutRequest))
@@ -130,7 +126,7 @@ const inTime = (
     const outcome = outcomeOf(ended.value.task)
     if (Option.isNone(outcome)) return Effect.succeed(TaskWire.createTaskResult(ended.value))
     yield* engine.forget(ended.value)
-    return finished(outcome.value)
+    return callRounds.finished(outcome.value)
   }).pipe(
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
@@ -163,9 +159,6 @@ const outcomeOf = (task: Task.TerminalTask): Option.Option<ToolOutcome> => {
       return Option.none()
   }
 }
-
-const finished = (outcome: ToolOutcome): Effect.Effect<string, Failure> =>
-  outcome._tag === "Result" ? Effect.succeed(outcome.result) : refuse(outcome.error)
 
 const mistaken = (message: string): string =>
   JSON.stringify({ resultType: "complete", ...TaskTool.error(message) })

@@ -6,6 +6,9 @@
 import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
 import type { ServerInfo } from "../Dispatcher.ts"
 
+/** Says it in a result, beside what else its `_meta` shall say. */
+type Identified = (result: string, more?: object) => string
+
 /**
  * Makes the function that says it.
  *
@@ -19,7 +22,9 @@ import type { ServerInfo } from "../Dispatcher.ts"
  *
  * @since 0.1.0
  */
-export const make = ({ instructions: _, ...serverInfo }: ServerInfo): (result: string) => string => {
-  const member = `"_meta":${JSON.stringify({ [McpProtocol.MetaKey.serverInfo]: serverInfo })}`
-  return (result) => `{${member},${result.slice(1)}`
+export const make = ({ instructions: _, ...serverInfo }: ServerInfo): Identified => {
+  const identity = { [McpProtocol.MetaKey.serverInfo]: serverInfo }
+  const member = `"_meta":${JSON.stringify(identity)}`
+  return (result, more) =>
+    `{${more === undefined ? member : `"_meta":${JSON.stringify({ ...identity, ...more })}`},${result.slice(1)}`
 }
