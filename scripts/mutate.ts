@@ -5,7 +5,7 @@
  * copy fails. Fails when a mutant survives that is not listed as harmless.
  */
 import { execFile } from "node:child_process"
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { cpus } from "node:os"
 import { fileURLToPath } from "node:url"
 
@@ -81,12 +81,26 @@ const survives = (mutant: Mutant, slot: number): Promise<boolean> => {
   )
 }
 
+const parts = [
+  "packages/core",
+  "packages/testing/src",
+  "packages/testing/package.json",
+  "vitest.config.ts",
+  "tsconfig.base.json",
+  "package.json"
+]
+
 const slots = Math.min(2, cpus().length)
 for (let slot = 0; slot < slots; slot++) {
   const copy = `${root}/out/mutate-${slot}`
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(`${copy}/packages`, { recursive: true })
-  for (const part of ["packages/core", "vitest.config.ts", "tsconfig.base.json", "package.json"]) {
+  // The tests specify the machine with the test kit, which must find the broken machine and not the real one.
+  mkdirSync(`${copy}/node_modules/@effect-mcp-tasks`, { recursive: true })
+  for (const name of ["core", "testing"]) {
+    symlinkSync(`../../packages/${name}`, `${copy}/node_modules/@effect-mcp-tasks/${name}`)
+  }
+  for (const part of parts) {
     cpSync(`${root}/${part}`, `${copy}/${part}`, { recursive: true })
   }
 }

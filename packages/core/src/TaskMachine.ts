@@ -15,7 +15,8 @@
  *    another request it is refused.
  * 4. `lastUpdatedAt` never goes back, and moves with every change that a client can see.
  * 5. `Start` raises `attempt`. Every command of a worker carries its attempt and is refused when that is no longer
- *    the current one, so two workers can never both write.
+ *    the current one, so two workers can never both write. A `Start` that says which attempt it is to follow is
+ *    refused alike, so of several workers one starts.
  * 6. Cancelling is cooperative. A task that is not running, or that waits for input, is cancelled at once; a running
  *    one is asked to stop, and the state its handler really ends in wins. Handing a task back is never a cancel.
  * 7. The journal, which is the answers and the recorded steps, only grows.
@@ -96,6 +97,8 @@ export type NewTask =
     /** What its call has gathered before: under these keys and names it asks and does nothing again. */
     readonly journal?: TaskJournal.TaskJournal | undefined
   }
+
+type Started = Extract<TaskEvent, { readonly _tag: "Started" }>
 
 type Decision = Result.Result<ReadonlyArray<TaskEvent>, TaskRejected>
 
@@ -184,8 +187,14 @@ const decideWorker = (task: LiveTask, command: WorkerCommand): Decision => {
 const start = (task: LiveTask, command: Named<"Start">): Decision => {
   const at = dated(task, command.at)
   if (isDue(task, command.at)) return happened(expired(task, command.at))
+  if (command.after !== undefined && command.after !== task.attempt) return refuse(task, command, "StaleAttempt")
   if (isCancelRequested(task)) return happened(cancelled(task, at))
-  const started: TaskEvent = { _tag: "Started", at, attempt: task.attempt + 1 }
+  const started: TaskEvent = {
+    _tag: "Started",
+    at,
+    attempt: task.attempt + 1,
+    ...(command.worker === undefined ? {} : { worker: command.worker })
+  }
   if (!task.running) return happened(started)
   const lost: TaskEvent = { _tag: "AttemptLost", at }
   if (task.policy.recovery === "fail") return happened(lost, failed(task, at, notRepeatable))
@@ -286,7 +295,7 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
   if (isTerminal(task)) return task
   switch (event._tag) {
     case "Started":
-      return { ...task, attempt: event.attempt, running: true }
+      return taken(task, event)
     case "AttemptLost":
       return { ...task, running: false, lostAttempts: task.lostAttempts + 1 }
     case "Released":
@@ -328,6 +337,14 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
       return { ...ended(task, event), status: "cancelled" }
   }
 }
+
+/** An attempt of nobody in particular does not keep the name of the worker before it. */
+const taken = ({ worker: _, ...task }: LiveTask, { attempt, worker }: Started): LiveTask => ({
+  ...task,
+  attempt,
+  running: true,
+  ...(worker === undefined ? {} : { worker })
+})
 
 /** Invariant 4: a visible change moves `lastUpdatedAt`, even within one millisecond of a clock that stands still. */
 const moved = (task: Task, at: number): number => Math.max(at, task.lastUpdatedAt + 1)

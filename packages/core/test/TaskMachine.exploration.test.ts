@@ -1,9 +1,9 @@
+import { newTask, policy, request } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { TaskMachine, TaskTransition } from "../src/index.ts"
 import type { Task, TaskCommand } from "../src/index.ts"
-import { checkedStep } from "./TaskInvariants.ts"
-import { newTask, policy, request } from "./TaskSpec.ts"
+import { checkedStep } from "./checkedStep.ts"
 
 /** Few instants, relative to the creation: at once, later, back, and after the deadline. */
 const instants = [0, 10, 60]

@@ -1,9 +1,10 @@
+import { after, asked, createdAt, inPhase, newTask, question } from "@effect-mcp-tasks/testing/TaskSpec"
+import { recorded, request, started } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Task, TaskMachine } from "../src/index.ts"
 import type { TaskCommand } from "../src/index.ts"
-import { checkedStep } from "./TaskInvariants.ts"
-import { after, asked, createdAt, inPhase, newTask, question, recorded, request, started } from "./TaskSpec.ts"
+import { checkedStep } from "./checkedStep.ts"
 
 const at = createdAt + 10
 const run = (task: Task.Task, ...commands: ReadonlyArray<TaskCommand.TaskCommand>) => commands.reduce(checkedStep, task)

@@ -1,8 +1,8 @@
+import { moves, newTasks, play } from "@effect-mcp-tasks/testing/TaskArbitrary"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result, Schema } from "effect"
 import { Task, TaskEvent, TaskMachine } from "../src/index.ts"
-import { moves, newTasks, play } from "./TaskHistory.ts"
-import { checkedStep, checkState } from "./TaskInvariants.ts"
+import { checkedStep, checkState } from "./checkedStep.ts"
 
 const events = Arbitrary.schema(Schema.Array(TaskEvent.TaskEvent))
 

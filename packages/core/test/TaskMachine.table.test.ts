@@ -1,9 +1,9 @@
+import { after, answered, asked, createdAt, inPhase, question, recorded } from "@effect-mcp-tasks/testing/TaskSpec"
+import { request, started, under, withdrawn } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Task } from "../src/index.ts"
 import { TaskCommand, TaskMachine, TaskTransition } from "../src/index.ts"
-import { after, answered, asked, createdAt, inPhase, question, recorded } from "./TaskSpec.ts"
-import { request, started, under, withdrawn } from "./TaskSpec.ts"
 
 type Tag = TaskCommand.TaskCommand["_tag"]
 

@@ -1,7 +1,3 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
-import { Task, TaskMachine } from "../src/index.ts"
-import type { TaskCommand } from "../src/index.ts"
 import {
   after,
   answered,
@@ -17,7 +13,11 @@ import {
   started,
   under,
   withdrawn
-} from "./TaskSpec.ts"
+} from "@effect-mcp-tasks/testing/TaskSpec"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { Task, TaskMachine } from "../src/index.ts"
+import type { TaskCommand } from "../src/index.ts"
 
 const at = createdAt + 100
 const attempt = 1
@@ -70,6 +70,21 @@ describe("Start", () => {
     given(under(after(), { recovery: "fail" })).when(start).yields({ _tag: "Started", at, attempt: 1 }))
   it("fails a task whose attempts were lost too often", () =>
     given(under(after(started), { maxLostAttempts: 0 })).when(start).yields(lost, failed(lostTooOften)))
+  it("follows the attempt that it names, and no other", () => {
+    given().when({ ...start, after: 0 }).yields({ _tag: "Started", at, attempt: 1 })
+    given(started).when({ ...start, after: 1 }).yields(lost, restarted)
+    given(started).when({ ...start, after: 0 }).refuses("StaleAttempt")
+    given(started, released).when({ ...start, after: 0 }).refuses("StaleAttempt")
+  })
+  it("names its worker, and forgets the one before", () => {
+    given().when({ ...start, worker: "a" }).yields({ _tag: "Started", at, attempt: 1, worker: "a" })
+    const next = (task: Task.Task, command: TaskCommand.TaskCommand) =>
+      Result.getOrThrow(TaskMachine.step(task, command))
+    const task = next(after(), { ...start, worker: "a" })
+    assert.strictEqual(task.worker, "a")
+    assert.strictEqual(next(task, { ...start, worker: "b" }).worker, "b")
+    assert.isFalse("worker" in next(task, start))
+  })
 })
 
 describe("Report", () => {

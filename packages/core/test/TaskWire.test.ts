@@ -1,11 +1,11 @@
+import { moves, newTasks, play } from "@effect-mcp-tasks/testing/TaskArbitrary"
+import { after, answered, asked, inPhase, started } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { Task, TaskWire } from "../src/index.ts"
-import { moves, newTasks, play } from "./TaskHistory.ts"
-import { checkedStep } from "./TaskInvariants.ts"
-import { after, answered, asked, inPhase, started } from "./TaskSpec.ts"
+import { checkedStep } from "./checkedStep.ts"
 
 interface Message {
   readonly method?: string

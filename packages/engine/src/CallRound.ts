@@ -15,6 +15,7 @@ import * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskJournal from "@effect-mcp-tasks/core/TaskJournal"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as CallProgress from "./CallProgress.ts"
 import { CurrentTask } from "./CurrentTask.ts"
 import * as answers from "./internal/answers.ts"
 import * as round from "./internal/round.ts"
@@ -133,7 +134,8 @@ export const make = Effect.fnUntraced(function*(
     run: (effect, { mute }) =>
       Effect.suspend(() => {
         now.mute = mute
-        const handle = taskHandle.make(now, limits)
+        // Nobody can poll a call, so what it reports is its progress.
+        const handle = { ...taskHandle.make(now, limits), report: CallProgress.report }
         return Effect.map(
           round.supervise(now, Effect.provideService(effect, CurrentTask, handle)),
           (ended): RoundEnd<Effect.Success<typeof effect>> =>

@@ -13,6 +13,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as CallProgress from "./CallProgress.ts"
 
 /**
  * The client cannot be asked.
@@ -106,8 +107,17 @@ export interface TaskHandle {
   /** Which attempt this is: 1 at first, higher after a restart; 0 within a plain call. */
   readonly attempt: number
 
-  /** Says how far the work is, as the task's `statusMessage`. */
-  readonly report: (message: string) => Effect.Effect<void>
+  /**
+   * Says how far the work is: as the task's `statusMessage`; within a plain call as `notifications/progress`, if its
+   * client asked for them with a `progressToken`.
+   *
+   * **Details**
+   *
+   * `amount` is for plain calls. Left out, each report counts as one more. A report that is not ahead of the last one
+   * is not sent (MCP, "Progress": the value MUST increase). A plain call's reports never wait for the client: of many
+   * that it has not read, the oldest are dropped.
+   */
+  readonly report: (message: string, amount?: CallProgress.Amount) => Effect.Effect<void>
 
   /**
    * Puts a form before the user and waits for what becomes of it, for days if need be.
@@ -188,7 +198,7 @@ export const CurrentTask: Context.Reference<TaskHandle> = Context.Reference<Task
     defaultValue: () => ({
       taskId: Option.none(),
       attempt: 0,
-      report: () => Effect.void,
+      report: CallProgress.report,
       elicit: unavailable,
       elicitUrl: unavailable,
       sample: unavailable,

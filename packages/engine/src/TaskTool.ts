@@ -36,7 +36,10 @@ export interface TaskPolicy<in Parameters = never> {
   readonly maxLostAttempts?: number | undefined
   /** Whether this call becomes a task or is answered directly; always a task unless given. */
   readonly decide?: ((parameters: Parameters) => "task" | "direct") | undefined
-  /** A task that ends within this time is answered as a plain result and forgotten. Off unless given. */
+  /**
+   * A task that ends within this time is answered as a plain result and forgotten. Off unless given. A caller that goes
+   * away meanwhile has its task cancelled, since it could never learn of it.
+   */
   readonly inlineWithin?: Duration.Input | undefined
 }
 

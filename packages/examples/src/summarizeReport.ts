@@ -29,7 +29,6 @@ export const SummarizeReport = Tool.make("summarize_report", {
 })
   .annotate(TaskTool.Policy, { ttl: "1 hour", pollInterval: "500 millis", undeclared: "inline" })
   .annotate(Tool.Readonly, true)
-  .annotate(Tool.Destructive, false)
 
 const RedactionLevel = Schema.Literals(["none", "partial", "full"])
 

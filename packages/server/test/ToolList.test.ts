@@ -52,7 +52,10 @@ const start = Effect.gen(function*() {
   ))
   const { handle } = Context.get(context, Dispatcher.Dispatcher)
   return (body: string, headers: Readonly<Record<string, string>> | undefined) =>
-    Effect.provideService(handle({ headers, body }), TaskOwner.CurrentOwner, ada)
+    handle({ headers, body }).pipe(
+      Effect.flatMap(Dispatcher.finalReply),
+      Effect.provideService(TaskOwner.CurrentOwner, ada)
+    )
 })
 
 /** Calls a tool with these arguments and these headers besides the usual ones. */

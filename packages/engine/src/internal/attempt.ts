@@ -6,15 +6,12 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type { TaskEngine } from "../TaskEngine.ts"
-import type { TaskStoreError } from "../TaskStore.ts"
+import type { Patiently } from "./patience.ts"
 
 type Asked = Result.Result<Task.Question, TaskRejected>
 
@@ -36,6 +33,18 @@ export type AttemptCommand = Unnumbered<TaskCommand>
 export type Standing = "current" | "stopped" | "superseded" | "released"
 
 /**
+ * What an attempt works with.
+ *
+ * @since 0.2.0
+ */
+export interface Surroundings {
+  readonly engine: Pick<TaskEngine["Service"], "apply" | "now">
+  readonly patiently: Patiently
+  /** Waits for an answer, in the way in which handlers of this process wait. */
+  readonly park: <A>(answer: Effect.Effect<A>) => Effect.Effect<A>
+}
+
+/**
  * One run of a task's handler in this process.
  *
  * @since 0.1.0
@@ -45,11 +54,11 @@ export class Attempt {
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
-  private readonly engine: Pick<TaskEngine["Service"], "apply">
+  private readonly surroundings: Surroundings
   private stored: Task.Stored
 
-  constructor(engine: Pick<TaskEngine["Service"], "apply">, stored: Task.Stored) {
-    this.engine = engine
+  constructor(surroundings: Surroundings, stored: Task.Stored) {
+    this.surroundings = surroundings
     this.stored = stored
     this.number = stored.task.attempt
   }
@@ -73,9 +82,10 @@ export class Attempt {
    */
   readonly give = (command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> =>
     Effect.gen({ self: this }, function*() {
-      const at = yield* Clock.currentTimeMillis
+      const { engine, patiently } = this.surroundings
+      const at = yield* engine.now
       const full = { ...command, at, attempt: this.number } as TaskCommand
-      const stored = yield* patiently(this.engine.apply(this.stored, full), () => this.standing !== "released")
+      const stored = yield* patiently(engine.apply(this.stored, full), () => this.standing !== "released")
       this.see(stored)
       return Result.succeed(stored.task)
     }).pipe(
@@ -102,15 +112,24 @@ export class Attempt {
       const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
       wait.waiting++
-      /** Whether nobody waits for this answer any more. */
+      let isWaiting = true
+      /** Gives the place up, and says whether nobody waits for this answer any more. */
       const isLast = () => {
+        if (!isWaiting) return false
+        isWaiting = false
         wait.waiting--
         return wait.waiting === 0 && this.waits.get(key) === wait && this.waits.delete(key)
       }
+      const leave = Effect.suspend(() =>
+        isLast() && this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+      )
       const awaitAnswer: Effect.Effect<Asked> = Effect.suspend(() => {
         if (this.standing === "superseded") return Effect.interrupt
         this.wake()
-        return Effect.map(Deferred.await(wait.answer), (answered): Asked => Result.succeed(answered))
+        // Withdrawn at once, not when the handler gets its turn again.
+        const answer = Effect.onInterrupt(Deferred.await(wait.answer), () => leave)
+        const parked = Deferred.isDoneUnsafe(wait.answer) ? answer : this.surroundings.park(answer)
+        return Effect.map(parked, (answered): Asked => Result.succeed(answered))
       })
       return this.give({ _tag: "Ask", ...question }).pipe(
         Effect.flatMap((asked) =>
@@ -118,9 +137,7 @@ export class Attempt {
             isLast()
             return Result.fail(asked.failure)
           })),
-        Effect.onInterrupt(() =>
-          isLast() && this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
-        )
+        Effect.onInterrupt(() => leave)
       )
     })
 
@@ -154,22 +171,3 @@ export class Attempt {
     else if (task.status === "working" && task.cancelRequested) this.standing = "stopped"
   }
 }
-
-const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(Duration.seconds(10))])
-
-const isStoreError = (error: { readonly _tag: string }): error is TaskStoreError => error._tag === "TaskStoreError"
-
-/**
- * Tries again while the store is away and for as long as `worthwhile`, and says so in the log once.
- *
- * @since 0.1.0
- */
-export const patiently = <A, E extends { readonly _tag: string }, R>(
-  effect: Effect.Effect<A, E, R>,
-  worthwhile: () => boolean
-): Effect.Effect<A, E, R> =>
-  Effect.catchIf(effect, isStoreError, (error) =>
-    Effect.andThen(
-      Effect.logError("The task store failed; trying until it works", error),
-      Effect.retry(effect, { while: (error) => isStoreError(error) && worthwhile(), schedule: backoff })
-    ))

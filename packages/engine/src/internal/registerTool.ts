@@ -127,15 +127,20 @@ const define = (tool: Tool.Any): Schema.JsonObject => {
     ...(description === undefined ? {} : { description }),
     inputSchema: inputSchema(tool),
     ...(output === undefined ? {} : { outputSchema: output }),
-    annotations: {
-      readOnlyHint: Context.get(tool.annotations, Tool.Readonly),
-      destructiveHint: Context.get(tool.annotations, Tool.Destructive),
-      idempotentHint: Context.get(tool.annotations, Tool.Idempotent),
-      openWorldHint: Context.get(tool.annotations, Tool.OpenWorld)
-    },
+    annotations: hints(tool),
     ...(Option.isSome(meta) ? { _meta: schemaText.json(meta.value) } : {})
   }
 }
+
+/** Whether a tool destroys or repeats anything means something only if it changes anything (MCP, `ToolAnnotations`). */
+const hints = ({ annotations }: Tool.Any): Schema.JsonObject => ({
+  readOnlyHint: Context.get(annotations, Tool.Readonly),
+  ...(Context.get(annotations, Tool.Readonly) ? {} : {
+    destructiveHint: Context.get(annotations, Tool.Destructive),
+    idempotentHint: Context.get(annotations, Tool.Idempotent)
+  }),
+  openWorldHint: Context.get(annotations, Tool.OpenWorld)
+})
 
 /** `Struct({})` is, to JSON Schema, any value at all; as parameters it means none. */
 const inputSchema = (tool: Tool.Any): Schema.JsonObject =>

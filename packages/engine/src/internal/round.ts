@@ -9,6 +9,7 @@ import type { Named, TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { Answered, TaskJournal } from "@effect-mcp-tasks/core/TaskJournal"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -86,7 +87,12 @@ export class Round implements Worker {
   constructor(task: Task.Task, brought: Brought) {
     this.brought = brought
     this.stored = { task, version: 1 }
-    this.attempt = new Attempt({ apply: (_target, command) => this.apply(command) }, this.stored)
+    this.attempt = new Attempt({
+      engine: { apply: (_target, command) => this.apply(command), now: Clock.currentTimeMillis },
+      // Nothing is stored, and a call waits in its request.
+      patiently: (effect) => effect,
+      park: (answer) => answer
+    }, this.stored)
   }
 
   get task(): Task.Task {

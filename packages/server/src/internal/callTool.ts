@@ -12,7 +12,12 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -35,6 +40,7 @@ export const call = Effect.fnUntraced(function*(
   services: Services,
   request: McpRequest.AdmittedRequest
 ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
+  yield* services.rates.call
   const { arguments: given = {}, name } = request.params
   const tool = typeof name === "string" ? services.tools.get(name) : Option.none()
   if (Option.isNone(tool)) return yield* refuse(WireError.invalidParams("params.name is not the name of a tool"))
@@ -67,27 +73,80 @@ interface Accepted {
   readonly journal: TaskJournal
 }
 
+/**
+ * Makes a task of a call. The caller learns of every task that lives on: what becomes durable is answered with its id,
+ * whatever fails from then on, and a task whose caller went away before the answer is cancelled.
+ */
 const asTask = Effect.fnUntraced(function*(
-  { engine, runner }: Services,
+  services: Services,
   { inlineWithin }: TaskSettings,
   { call, given, journal, request, tool }: Accepted
 ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
-  const stored = yield* runner.submit({
-    owner: yield* TaskOwner.CurrentOwner,
+  yield* services.rates.create
+  const owner = yield* TaskOwner.CurrentOwner
+  const submitted = services.runner.submit({
+    owner,
     tool,
     call,
     arguments: given,
     journal,
     capabilities: request.meta.clientCapabilities,
     traceparent: request.meta.traceparent
-  })
-  if (Option.isNone(inlineWithin)) return TaskWire.createTaskResult(stored)
-  const ended = yield* engine.awaitEnd(stored.task.taskId, inlineWithin.value)
-  const outcome = Option.flatMap(ended, ({ task }) => outcomeOf(task))
-  if (Option.isNone(ended) || Option.isNone(outcome)) return TaskWire.createTaskResult(stored)
-  yield* engine.forget(ended.value)
-  return yield* callRounds.finished(outcome.value)
+  }).pipe(Effect.updateContext(withoutRequest))
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(submitted, (stored) =>
+      Effect.onInterrupt(
+        restore(
+          Option.isNone(inlineWithin)
+            ? Effect.succeed(TaskWire.createTaskResult(stored))
+            : inTime(services, stored, inlineWithin.value)
+        ),
+        () => abandon(services, owner, stored)
+      ))
+  )
 })
+
+/** A handler that outlives its request must not hold on to it, to its socket, and to what its headers said. */
+const withoutRequest = (services: Context.Context<never>): Context.Context<never> =>
+  Context.omit(
+    HttpServerRequest.HttpServerRequest,
+    HttpServerRequest.ParsedSearchParams,
+    HttpRouter.RouteContext
+  )(services)
+
+/** The outcome of a task that ends in time, which is then forgotten; the task if it does not, or nobody can tell. */
+const inTime = (
+  { engine }: Services,
+  stored: Task.Stored,
+  within: Duration.Duration
+): Effect.Effect<string, Failure> =>
+  Effect.gen(function*() {
+    const ended = yield* engine.awaitEnd(stored.task.taskId, within)
+    if (Option.isNone(ended)) return Effect.succeed(TaskWire.createTaskResult(stored))
+    const outcome = outcomeOf(ended.value.task)
+    if (Option.isNone(outcome)) return Effect.succeed(TaskWire.createTaskResult(ended.value))
+    yield* engine.forget(ended.value)
+    return callRounds.finished(outcome.value)
+  }).pipe(
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : logged("A task could not be answered inline", stored, cause).pipe(
+          Effect.as(Effect.succeed(TaskWire.createTaskResult(stored)))
+        )
+    ),
+    Effect.flatten
+  )
+
+/** Nobody knows of the task: it is stopped like the plain call that it was to its caller. */
+const abandon = ({ engine }: Services, owner: TaskOwner.TaskOwner, stored: Task.Stored): Effect.Effect<void> =>
+  engine.cancel(owner, stored.task.taskId).pipe(
+    Effect.catchTag("TaskNotFound", () => Effect.void),
+    Effect.catchCause((cause) => logged("A task whose caller went away could not be cancelled", stored, cause))
+  )
+
+const logged = (what: string, { task: { taskId } }: Task.Stored, cause: Cause.Cause<unknown>) =>
+  Effect.annotateLogs(Effect.logError(what, cause), { taskId })
 
 /** A call cannot be answered as cancelled: whoever cancelled it asks for the task. */
 const outcomeOf = (task: Task.TerminalTask): Option.Option<ToolOutcome> => {

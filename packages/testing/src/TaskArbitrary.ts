@@ -1,16 +1,30 @@
 /**
- * Generated lives of tasks: commands that are mostly sensible, from few keys, names and attempts, under a clock that
- * mostly goes on but also stands still, jumps and steps back.
+ * Generated tasks, commands and whole lives of tasks: mostly sensible commands, from few keys, names and attempts,
+ * under a clock that mostly goes on but also stands still, jumps and steps back.
+ *
+ * Values are `effect/Arbitrary`: they shrink, and `it.prop` of `@effect/vitest` takes them as they are.
+ *
+ * @since 0.1.0
  */
-import { Arbitrary, Schema } from "effect"
-import { TaskMachine } from "../src/index.ts"
-import type { Task, TaskCommand } from "../src/index.ts"
+import type * as Task from "@effect-mcp-tasks/core/Task"
+import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { createdAt, newTask, policy, request } from "./TaskSpec.ts"
 
-/** A command for whoever makes it: which attempt it claims and when it is given depend on the task. */
+/**
+ * A command for whoever makes it: which attempt it claims, and when it is given, depend on the task.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Move {
-  readonly make: (at: number, attempt: number) => TaskCommand.TaskCommand
+  readonly make: (at: number, attempt: number) => TaskCommand
+  /** How far the clock goes before the command, in milliseconds; negative where it is set back. */
   readonly clockMs: number
+  /** How many attempts behind the current one the command claims to be. */
   readonly staleBy: number
 }
 
@@ -44,7 +58,7 @@ interface Given {
   readonly text: string
 }
 
-const maker = (_tag: TaskCommand.TaskCommand["_tag"], given: Given): Move["make"] => (at, attempt) => {
+const maker = (_tag: TaskCommand["_tag"], given: Given): Move["make"] => (at, attempt) => {
   const { json, key, name, text } = given
   switch (_tag) {
     case "Start":
@@ -73,17 +87,26 @@ const maker = (_tag: TaskCommand.TaskCommand["_tag"], given: Given): Move["make"
   }
 }
 
-/** Moves of all kinds. */
-export const moves: Arbitrary.Arbitrary<ReadonlyArray<Move>> = Arbitrary.array(
-  Arbitrary.all({
-    make,
-    clockMs: pick(0, 0, 1, 10, 10, 500, -1, -1000, -50_000, 30_000),
-    staleBy: pick(0, 0, 0, 0, 0, 0, 1, 2)
-  }),
-  { maxLength: 40 }
-)
+const move: Arbitrary.Arbitrary<Move> = Arbitrary.all({
+  make,
+  clockMs: pick(0, 0, 1, 10, 10, 500, -1, -1000, -50_000, 30_000),
+  staleBy: pick(0, 0, 0, 0, 0, 0, 1, 2)
+})
 
-/** New tasks under rules of all kinds. */
+/**
+ * Up to 40 moves of all kinds.
+ *
+ * @category arbitraries
+ * @since 0.1.0
+ */
+export const moves: Arbitrary.Arbitrary<ReadonlyArray<Move>> = Arbitrary.array(move, { maxLength: 40 })
+
+/**
+ * New tasks under rules of all kinds.
+ *
+ * @category arbitraries
+ * @since 0.1.0
+ */
 export const newTasks: Arbitrary.Arbitrary<Task.Task> = Arbitrary.map(
   Arbitrary.all({
     taskId: Arbitrary.schema(Schema.NonEmptyString),
@@ -96,11 +119,16 @@ export const newTasks: Arbitrary.Arbitrary<Task.Task> = Arbitrary.map(
   ({ taskId, ttlMs, ...rules }) => TaskMachine.create({ ...newTask, taskId, ttlMs, policy: { ...policy, ...rules } })
 )
 
-/** Plays moves on a task with a given step; gives back every task on the way. */
+/**
+ * Plays moves on a task with a given step; gives back every task on the way, the first one included.
+ *
+ * @category playing
+ * @since 0.1.0
+ */
 export const play = (
   task: Task.Task,
   played: ReadonlyArray<Move>,
-  step: (task: Task.Task, command: TaskCommand.TaskCommand) => Task.Task
+  step: (task: Task.Task, command: TaskCommand) => Task.Task = granted
 ): ReadonlyArray<Task.Task> => {
   let at = createdAt
   let now = task
@@ -108,8 +136,42 @@ export const play = (
     task,
     ...played.map((move) => {
       at += move.clockMs
-      now = step(now, move.make(at, Math.max(0, now.attempt - move.staleBy)))
+      now = step(now, commandOf(now, move, at))
       return now
     })
   ]
 }
+
+const granted = (task: Task.Task, command: TaskCommand): Task.Task =>
+  Result.getOrElse(TaskMachine.step(task, command), () => task)
+
+const commandOf = (task: Task.Task, { make, staleBy }: Move, at: number): TaskCommand =>
+  make(at, Math.max(0, task.attempt - staleBy))
+
+/**
+ * Histories: every task on the way of a generated life, from the new one to the last.
+ *
+ * @category arbitraries
+ * @since 0.1.0
+ */
+export const histories: Arbitrary.Arbitrary<ReadonlyArray<Task.Task>> = Arbitrary.map(
+  Arbitrary.all({ task: newTasks, moves }),
+  ({ moves, task }) => play(task, moves)
+)
+
+/**
+ * Tasks in every state that commands can bring them to.
+ *
+ * @category arbitraries
+ * @since 0.1.0
+ */
+export const tasks: Arbitrary.Arbitrary<Task.Task> = Arbitrary.map(histories, (history) => history.at(-1) as Task.Task)
+
+/**
+ * Commands of all kinds for a task, soon after its last change.
+ *
+ * @category arbitraries
+ * @since 0.1.0
+ */
+export const commands = (task: Task.Task): Arbitrary.Arbitrary<TaskCommand> =>
+  Arbitrary.map(move, (move) => commandOf(task, move, task.lastUpdatedAt + move.clockMs))

@@ -1,0 +1,56 @@
+/**
+ * What an auditor objects to.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * The rules, each with what it means that it is broken. They follow the specification and the promises of the design,
+ * and know nothing of how the engine keeps them.
+ *
+ * @since 0.1.0
+ */
+export const rules = {
+  "create-lost": "a task that was acknowledged to its client is not there",
+  "terminal-left": "a client saw an ended task change",
+  "time-reversed": "a client saw lastUpdatedAt go back",
+  "stale-read": "a client saw what the task was not while it asked",
+  "owner-leak": "one owner saw or changed a task of another",
+  "answer-lost": "an answer was acknowledged, and the question is still open",
+  "answer-invented": "a handler got an answer that nobody gave, or another one than before",
+  "answer-late": "a handler waits for an answer that has been there for long",
+  "answer-unfit": "an answer was taken that does not fit its question",
+  "cancel-lost": "a cancel was acknowledged, and the task knows nothing of it",
+  "cancel-invented": "a task was cancelled that no client cancelled",
+  "cancel-ignored": "a handler that could stop runs on for long after its task was cancelled",
+  "invariant-broken": "a change of a task breaks an invariant of the machine",
+  "machine-bypassed": "a change of a task that no command leads to",
+  "two-writers": "a worker wrote to a task whose attempt is another's",
+  "started-unclaimed": "a handler runs for an attempt that its process has not claimed, or twice for one attempt",
+  "step-repeated": "a step was done again that was remembered before the attempt began",
+  "step-differs": "a handler got another value of a step than the one that is remembered",
+  "result-forged": "a task completed with another result than its handler's",
+  "expired-early": "a task was failed or removed before its time",
+  "limit-passed": "an owner has more live tasks than the limit",
+  "nobody-responsible": "a live task runs nowhere",
+  "never-ended": "a task has not ended long after everything calmed down",
+  "defect": "something broke inside the server",
+  "restless": "the world does not come to rest"
+} as const
+
+/**
+ * The name of a rule.
+ *
+ * @since 0.1.0
+ */
+export type RuleName = keyof typeof rules
+
+/**
+ * A rule that was broken, and how.
+ *
+ * @since 0.1.0
+ */
+export interface Violation {
+  readonly rule: RuleName
+  readonly detail: string
+}

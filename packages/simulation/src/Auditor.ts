@@ -1,0 +1,208 @@
+/**
+ * Watches a simulated world and objects to what must not be.
+ *
+ * It knows the specification, what clients were told, what handlers did, and every change of the store; it does not know
+ * how servers work. What it sees of the store it plays again on the machine.
+ *
+ * @since 0.1.0
+ */
+import * as Task from "@effect-mcp-tasks/core/Task"
+import * as TaskTransition from "@effect-mcp-tasks/core/TaskTransition"
+import type { TaskEngine } from "@effect-mcp-tasks/engine/TaskEngine"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { RuleName, Violation } from "./Audit.ts"
+import * as calmRules from "./calmRules.ts"
+import * as clientRules from "./clientRules.ts"
+import type { Coverage } from "./Coverage.ts"
+import type { Write } from "./Database.ts"
+import type { Process } from "./Process.ts"
+import { TaskFile } from "./TaskFile.ts"
+import { limits, type Witness } from "./Tools.ts"
+import * as Watch from "./Watch.ts"
+import type { World } from "./World.ts"
+import * as writeRules from "./writeRules.ts"
+
+/**
+ * A request on its way.
+ *
+ * @since 0.1.0
+ */
+export interface Sent {
+  readonly owner: string
+  readonly method: string
+  readonly params: Schema.JsonObject
+  /** How many changes of the store there had been. */
+  readonly seq: number
+}
+
+/**
+ * Watches a simulated world.
+ *
+ * @since 0.1.0
+ */
+export class Auditor {
+  readonly violations: Array<Violation> = []
+  readonly coverage: Coverage
+  /** What is known of each task there ever was, by its id. */
+  readonly files = new Map<string, TaskFile>()
+  private readonly world: World
+  private readonly commands = new Map<string, Array<string>>()
+  private readonly live = new Map<string, number>()
+  private readonly sights = new Map<string, clientRules.Sight>()
+  private seq = 0
+  private times = 0
+
+  constructor(world: World, coverage: Coverage) {
+    this.world = world
+    this.coverage = coverage
+  }
+
+  /** Objects. */
+  readonly object = (rule: RuleName, detail: string): void => {
+    this.world.note("auditor", `${rule}: ${detail}`)
+    this.violations.push({ rule, detail })
+    this.world.isStopped = true
+  }
+
+  private report(found: ReadonlyArray<Violation>): void {
+    for (const { detail, rule } of found) this.object(rule, detail)
+  }
+
+  /** The file of a task, whether or not there is such a task. */
+  file(taskId: string): TaskFile {
+    const known = this.files.get(taskId)
+    if (known !== undefined) return known
+    const opened = new TaskFile(taskId, this.files.size + 1)
+    this.files.set(taskId, opened)
+    return opened
+  }
+
+  /** Hears of a change of the store. */
+  readonly onWrite = (write: Write): void => {
+    this.seq++
+    const { after, before, process, taskId } = write
+    const file = this.file(taskId)
+    const task = after?.task
+    if (task !== undefined && !Task.isTerminal(task) && task.attempt > (before?.task.attempt ?? 0)) {
+      file.claims.set(task.attempt, { process, journal: task.steps.map(({ name }) => name) })
+    }
+    const { found, transition } = writeRules.judge(write, file, this.commands.get(`${process.name} ${taskId}`) ?? [])
+    this.world.note(process.name, `${file.name}: ${transition ?? (task === undefined ? "removed" : "created")}`)
+    file.versions.push({ stored: after, seq: this.seq, atMs: this.world.now })
+    if (transition !== undefined) this.coverage.add("transitions", transition)
+    if (task !== undefined) this.coverage.add("states", TaskTransition.phase(task))
+    this.report(found)
+    this.count(write)
+  }
+
+  private count({ after, before }: Write): void {
+    const change = Number(isLive(after)) - Number(isLive(before))
+    const owner = (after ?? before)?.task.owner ?? ""
+    const count = (this.live.get(owner) ?? 0) + change
+    this.live.set(owner, count)
+    if (change > 0 && count > (limits.maxLiveTasks ?? Infinity)) this.object("limit-passed", `${owner}: ${count}`)
+  }
+
+  /** What the tools of one process are watched with. `crash` ends it. */
+  witness(process: Process, crash: () => void): Witness {
+    return {
+      began: (taskId, attempt) => {
+        const file = this.file(taskId)
+        const run = { attempt, process, waits: new Set<string>(), stubbornUntilMs: 0, returned: undefined, endedAtMs: undefined }
+        file.runs.push(run)
+        return Watch.make({
+          file,
+          run,
+          crash,
+          object: this.object,
+          now: () => this.world.now,
+          nextTime: () => ++this.times,
+          note: (what) => this.world.note(process.name, what),
+          onFault: (name) => this.coverage.add("faults", name)
+        })
+      }
+    }
+  }
+
+  /** An engine whose commands the auditor hears of. */
+  around(process: Process, engine: TaskEngine["Service"]): TaskEngine["Service"] {
+    const giving = (taskId: string, ...tags: ReadonlyArray<string>) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+      const name = `${process.name} ${taskId}`
+      return Effect.suspend(() => {
+        const pending = this.commands.get(name) ?? []
+        this.commands.set(name, [...pending, ...tags])
+        return Effect.ensuring(effect, Effect.sync(() => this.commands.set(name, pending)))
+      })
+    }
+    const refused = (taskId: string, tag: string, to: string) => {
+      const task = this.file(taskId).now
+      if (task !== undefined) this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
+    }
+    return {
+      ...engine,
+      apply: (target, command) => {
+        const { taskId, version } = typeof target === "string"
+          ? { taskId: target, version: this.file(target).versions.at(-1)?.stored?.version }
+          : { taskId: target.task.taskId, version: target.version }
+        return engine.apply(target, command).pipe(
+          Effect.tap((stored) =>
+            Effect.sync(() => stored.version === version ? refused(taskId, command._tag, "unchanged") : undefined)
+          ),
+          Effect.tapError((error) =>
+            Effect.sync(() => error._tag === "TaskRejected" ? refused(taskId, command._tag, error.reason) : undefined)
+          ),
+          giving(taskId, command._tag)
+        )
+      },
+      view: (owner, taskId) => giving(taskId, "Expire")(engine.view(owner, taskId)),
+      answer: (owner, taskId, responses) => giving(taskId, "Answer", "Expire")(engine.answer(owner, taskId, responses)),
+      cancel: (owner, taskId) => giving(taskId, "Cancel", "Expire")(engine.cancel(owner, taskId))
+    }
+  }
+
+  /** Hears that a client sends a request. */
+  sent(owner: TaskOwner.TaskOwner, method: string, params: Schema.JsonObject): Sent {
+    const key = TaskOwner.key(owner)
+    const { taskId } = params
+    if (method === "tasks/cancel" && typeof taskId === "string") {
+      const file = this.file(taskId)
+      if (file.now?.owner === key) file.isCancelSent = true
+    }
+    return { owner: key, method, params, seq: this.seq }
+  }
+
+  /** Hears what a client was answered. */
+  answered(sent: Sent, server: Process, answer: clientRules.Answer): void {
+    const created = "result" in answer && answer.result["resultType"] === "task" ? answer.result["taskId"] : undefined
+    const taskId = created ?? sent.params["taskId"]
+    if (typeof taskId !== "string") return
+    const file = this.file(taskId)
+    if (created !== undefined) file.isAcknowledged = true
+    this.report(clientRules.judge({ ...sent, server, answer, window: file.since(sent.seq) }, file))
+  }
+
+  /** Hears what a poll showed to a client, in the order in which the client saw it. */
+  saw(client: string, taskId: string, task: Schema.JsonObject): void {
+    const name = `${client} ${taskId}`
+    const { lastUpdatedAt, status } = task
+    const sight = { status: String(status), lastUpdatedAt: String(lastUpdatedAt), text: JSON.stringify(task) }
+    const before = this.sights.get(name)
+    this.sights.set(name, sight)
+    if (before !== undefined) this.report(clientRules.compare(before, sight, this.file(taskId)))
+  }
+
+  /** Looks at everything, at a time when it has been calm for long enough. */
+  calm(): void {
+    for (const file of this.files.values()) this.report(calmRules.judge(file, this.world.now))
+  }
+
+  /** Whether every task has ended or gone. */
+  get hasEverythingEnded(): boolean {
+    for (const { now } of this.files.values()) if (now !== undefined && !Task.isTerminal(now)) return false
+    return true
+  }
+}
+
+const isLive = (stored: Task.Stored | undefined): boolean => stored !== undefined && !Task.isTerminal(stored.task)

@@ -1,0 +1,233 @@
+/**
+ * A simulated world with everything in it: servers, clients, the store between them, and what goes wrong when.
+ *
+ * @since 0.1.0
+ */
+import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
+import * as TaskError from "@effect-mcp-tasks/core/Task"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Auditor } from "./Auditor.ts"
+import * as Client from "./Client.ts"
+import type { Answer } from "./clientRules.ts"
+import { Coverage } from "./Coverage.ts"
+import { Database } from "./Database.ts"
+import { Dice } from "./Dice.ts"
+import type { FaultName } from "./Faults.ts"
+import { Process } from "./Process.ts"
+import type { ClientPlan, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import { type Runner, Server } from "./Server.ts"
+import { CurrentWitness } from "./Tools.ts"
+import { Weather } from "./Weather.ts"
+import { World } from "./World.ts"
+
+/** How long a client waits for an answer, in milliseconds. */
+const timeoutMs = 5_000
+
+/** How long it takes until a process that took itself away is started again, in milliseconds. */
+const restartMs = 500
+
+const Reply = Schema.fromJsonString(Schema.Union([
+  Schema.Struct({ result: Schema.JsonObject }),
+  Schema.Struct({ error: TaskError.TaskError })
+]))
+const decodeReply = Schema.decodeUnknownSync(Reply)
+
+const _meta: Schema.JsonObject = {
+  [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
+  [McpProtocol.MetaKey.clientCapabilities]: { elicitation: {}, extensions: { [McpProtocol.TasksExtension]: {} } }
+}
+
+/** A trouble of one server. */
+type TroubleAt = Extract<Trouble, { readonly server: number }>
+
+/**
+ * A simulated world with everything in it.
+ *
+ * @since 0.1.0
+ */
+export class Cluster {
+  readonly world: World
+  readonly auditor: Auditor
+  readonly clients = { active: 0 }
+  private readonly scenario: Scenario
+  private readonly dice: Dice
+  private readonly weather: Weather
+  private readonly servers: ReadonlyArray<Server>
+  private isCalm = false
+
+  constructor(scenario: Scenario, runner: Runner) {
+    this.scenario = scenario
+    this.dice = new Dice(scenario.seed)
+    this.world = new World(this.dice.stream("world"))
+    this.auditor = new Auditor(this.world, new Coverage())
+    this.weather = new Weather(this.world, this.dice.stream("weather"), {
+      rates: scenario.rates,
+      calmAtMs: scenario.calmAtMs,
+      onFault: this.onFault
+    })
+    const database = new Database(this.world, this.weather, this.auditor.onWrite)
+    this.servers = scenario.servers.map((plan, index): Server =>
+      new Server({
+        runner,
+        fork: (start) => this.forkServer(plan, index, start),
+        store: (process) => database.connect(process),
+        around: (process, engine) => this.auditor.around(process, engine),
+        publish: (taskId) => this.publish(taskId)
+      })
+    )
+    scenario.clients.forEach((plan, index) => this.startClient(plan, index))
+    for (const trouble of scenario.troubles) this.world.after(trouble.atMs, () => this.suffer(trouble))
+  }
+
+  /** Everything is up again, and nothing goes wrong from now on. */
+  readonly heal = (): void => {
+    this.isCalm = true
+    this.world.note("world", "calm")
+    for (const server of this.servers) if (!server.process.isAlive) server.start()
+  }
+
+  private readonly onFault = (name: FaultName): void => {
+    this.auditor.coverage.add("faults", name)
+  }
+
+  private forkServer(plan: ServerPlan, index: number, start: number): Process {
+    const name = `server ${index + 1}${start === 0 ? "" : `.${start + 1}`}`
+    if (plan.pace !== 1) this.onFault("clock-drift")
+    const witness = {
+      began: (taskId: string, attempt: number) => this.auditor.witness(process, crash).began(taskId, attempt)
+    }
+    const crash = () => this.crashItself(index, process)
+    const process: Process = new Process(this.world, {
+      ...plan,
+      name,
+      dice: this.dice.stream(name),
+      maxTurn: this.scenario.maxTurn,
+      onError: (text) => {
+        this.world.note(name, `logs: ${text}`)
+        if (text.includes("A request broke")) this.auditor.object("defect", `${name}: ${text}`)
+      },
+      services: Context.make(CurrentWitness, witness)
+    })
+    this.world.note(name, "starts")
+    return process
+  }
+
+  /** A tool takes its process with it, at the end of the current turn: it cannot go on. */
+  private crashItself(index: number, process: Process): void {
+    const server = this.servers[index]
+    if (this.isCalm || server === undefined || server.process !== process) return
+    this.onFault("tool-crash")
+    this.world.note(process.name, "is crashed by a tool")
+    server.crash()
+    this.world.after(restartMs, () => this.restart(server))
+  }
+
+  private restart(server: Server): void {
+    if (!server.process.isAlive) server.start()
+  }
+
+  private publish(taskId: string): void {
+    for (const server of this.servers) {
+      for (const ms of this.weather.signal()) this.world.after(ms, () => server.hear(taskId))
+    }
+  }
+
+  private startClient(plan: ClientPlan, index: number): void {
+    const name = `client ${index + 1}`
+    const owner = TaskOwner.principal({ issuer: "https://issuer.example", subject: plan.owner })
+    const key = TaskOwner.key(owner)
+    const process = new Process(this.world, {
+      name,
+      dice: this.dice.stream(name),
+      aheadMs: 0,
+      pace: 1,
+      maxTurn: 2048,
+      onError: (text) => this.auditor.object("defect", `${name}: ${text}`),
+      services: Context.empty()
+    })
+    this.clients.active++
+    process.run(
+      Client.behave({
+        send: (method, params) => this.send(process, owner, { method, params }),
+        saw: (taskId, task) => this.auditor.saw(name, taskId, task),
+        foreign: () =>
+          [...this.auditor.files.values()].filter(({ now }) => now !== undefined && now.owner !== key).map(({ taskId }) => taskId),
+        onFault: this.onFault,
+        onOutcome: (outcome) => {
+          this.world.note(name, outcome)
+          this.auditor.coverage.add("outcomes", outcome)
+        }
+      }, plan),
+      (exit) => {
+        this.clients.active--
+        if (exit._tag === "Failure") this.auditor.object("defect", `${name}: ${String(exit.cause)}`)
+      }
+    )
+  }
+
+  /** Sends a request to any server, and waits for the first answer that comes. */
+  private send(
+    client: Process,
+    owner: TaskOwner.TaskOwner,
+    { method, params }: { readonly method: string; readonly params: Schema.JsonObject }
+  ): Effect.Effect<Answer | undefined> {
+    return Effect.callback((resume) => {
+      const index = client.dice.between(0, this.servers.length - 1)
+      const server = this.servers[index] as Server
+      const sent = this.auditor.sent(owner, method, params)
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } })
+      const fate = this.weather.request(client.name, `server ${index + 1}`)
+      let isOver = false
+      const finish = (answer: Answer | undefined) => {
+        isOver = true
+        resume(Effect.succeed(answer))
+      }
+      const deliver = () => {
+        const { process } = server
+        const abort = server.handle(body, owner, (text) => {
+          if (fate.backMs === undefined) return
+          client.after(fate.backMs, () => {
+            if (isOver) return
+            const answer = text === undefined ? undefined : decodeReply(text)
+            if (answer !== undefined) this.auditor.answered(sent, process, answer)
+            finish(answer)
+          })
+        })
+        if (fate.abortMs !== undefined) this.world.after(fate.abortMs, abort)
+      }
+      for (const ms of fate.arrivesMs) this.world.after(ms, deliver)
+      client.after(timeoutMs, () => {
+        if (!isOver) finish(undefined)
+      })
+    })
+  }
+
+  private suffer(trouble: Trouble): void {
+    this.world.note("world", JSON.stringify(trouble))
+    if (!("server" in trouble)) {
+      return this.weather.close(trouble.kind === "outage" ? "store" : "signals", trouble.forMs)
+    }
+    this.sufferAt(trouble, this.servers[trouble.server] as Server)
+  }
+
+  private sufferAt(trouble: TroubleAt, server: Server): void {
+    switch (trouble.kind) {
+      case "isolation":
+        return this.weather.close(`store of ${server.process.name}`, trouble.forMs)
+      case "partition":
+        return this.weather.close(`client ${trouble.client + 1} to server ${trouble.server + 1}`, trouble.forMs)
+      case "jump":
+        this.onFault(trouble.byMs < 0 ? "clock-jump-back" : "clock-jump-forward")
+        return server.process.jump(trouble.byMs)
+      default: {
+        if (!server.process.isAlive) return
+        this.onFault(trouble.kind === "crash" ? "server-crash" : "server-shutdown")
+        server[trouble.kind]()
+        this.world.after(trouble.forMs, () => this.restart(server))
+      }
+    }
+  }
+}

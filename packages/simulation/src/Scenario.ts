@@ -1,0 +1,94 @@
+/**
+ * What happens to a simulated world, as data: who calls what, who answers how, and what goes wrong when.
+ *
+ * A scenario is drawn from a seed, or written as text by a person; either way the same scenario gives the same history.
+ * Times are milliseconds of the world.
+ *
+ * @since 0.1.0
+ */
+import type { Rates } from "./Faults.ts"
+import type { toolNames } from "./Tools.ts"
+
+/**
+ * How a user answers a question.
+ *
+ * @since 0.1.0
+ */
+export type Manner = "right" | "late" | "twice" | "wrong" | "unknown" | "declines" | "never"
+
+/**
+ * A call of a tool, and how its client behaves from then on.
+ *
+ * @since 0.1.0
+ */
+export interface Call {
+  readonly atMs: number
+  readonly tool: (typeof toolNames)[number]
+  /** What the tool does. */
+  readonly script: string
+  /** How the user answers whatever is asked. */
+  readonly manner: Manner
+  /** When the user asks the task to stop, after it was created; never unless given. */
+  readonly cancelAfterMs?: number | undefined
+  /** After how long the client stops asking for the task; not before the end unless given. */
+  readonly giveUpAfterMs?: number | undefined
+}
+
+/**
+ * A client, which acts for one owner.
+ *
+ * @since 0.1.0
+ */
+export interface ClientPlan {
+  readonly owner: string
+  /** Whether it also tries the tasks of others. */
+  readonly snoops: boolean
+  readonly calls: ReadonlyArray<Call>
+}
+
+/**
+ * A server's clock.
+ *
+ * @since 0.1.0
+ */
+export interface ServerPlan {
+  readonly aheadMs: number
+  /** How many milliseconds its clock counts in one. */
+  readonly pace: number
+}
+
+/**
+ * Something that goes wrong at a certain time. Servers and clients are counted from 0.
+ *
+ * @since 0.1.0
+ */
+export type Trouble =
+  | { readonly kind: "crash" | "shutdown"; readonly atMs: number; readonly server: number; readonly forMs: number }
+  | { readonly kind: "outage" | "silence"; readonly atMs: number; readonly forMs: number }
+  | { readonly kind: "isolation"; readonly atMs: number; readonly server: number; readonly forMs: number }
+  | {
+    readonly kind: "partition"
+    readonly atMs: number
+    readonly client: number
+    readonly server: number
+    readonly forMs: number
+  }
+  | { readonly kind: "jump"; readonly atMs: number; readonly server: number; readonly byMs: number }
+
+/**
+ * What happens to a world.
+ *
+ * @since 0.1.0
+ */
+export interface Scenario {
+  /** Decides everything that the scenario leaves open: latencies, and who goes first. */
+  readonly seed: number
+  readonly servers: ReadonlyArray<ServerPlan>
+  readonly clients: ReadonlyArray<ClientPlan>
+  readonly troubles: ReadonlyArray<Trouble>
+  readonly rates: Rates
+  /** When nothing goes wrong any more. */
+  readonly calmAtMs: number
+  /** After how many operations a fiber is cut at the latest. */
+  readonly maxTurn: number
+}

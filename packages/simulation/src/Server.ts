@@ -1,0 +1,164 @@
+/**
+ * A simulated server: the real dispatcher, engine, runner and sweeper in a process that crashes, shuts down and starts
+ * again.
+ *
+ * @since 0.1.0
+ */
+import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
+import * as TaskLimits from "@effect-mcp-tasks/engine/TaskLimits"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import type * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
+import * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
+import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
+import * as TaskSweeper from "@effect-mcp-tasks/engine/TaskSweeper"
+import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
+import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Scope from "effect/Scope"
+import type { Process } from "./Process.ts"
+import * as Tools from "./Tools.ts"
+
+/**
+ * What runs handlers in a simulated server.
+ *
+ * @since 0.1.0
+ */
+export type Runner = Layer.Layer<
+  TaskRunner.TaskRunner,
+  TaskStore.TaskStoreError,
+  TaskEngine.TaskEngine | TaskStore.TaskStore | TaskTools.TaskTools | TaskSignal.TaskSignal
+>
+
+/**
+ * What a server needs of its world.
+ *
+ * @since 0.1.0
+ */
+export interface ServerOptions {
+  /** Makes the process of the next start. */
+  readonly fork: (start: number) => Process
+  readonly store: (process: Process) => TaskStore.TaskStore["Service"]
+  readonly runner: Runner
+  /** Hears of every command that the engine of a process is given, and of what became of it. */
+  readonly around: (process: Process, engine: TaskEngine.TaskEngine["Service"]) => TaskEngine.TaskEngine["Service"]
+  /** Sends a signal to everyone. */
+  readonly publish: (taskId: string) => void
+}
+
+interface Running {
+  readonly process: Process
+  readonly scope: Scope.Closeable
+  readonly handle: Dispatcher.Dispatcher["Service"]["handle"]
+}
+
+/** How long a server that could not start waits before it tries again, in milliseconds. */
+const restartMs = 1_000
+
+/** How long a server may take to shut down before it is killed, in milliseconds. */
+const graceMs = 10_000
+
+/**
+ * A simulated server.
+ *
+ * @since 0.1.0
+ */
+export class Server {
+  /** The process that is up or on its way up or down; the last one when there is none. */
+  process: Process
+  private readonly options: ServerOptions
+  private starts = 0
+  private running: Running | undefined
+  private hub: PubSub.PubSub<string> | undefined
+
+  constructor(options: ServerOptions) {
+    this.options = options
+    this.process = this.start()
+  }
+
+  /** Ends at once, whatever it does. */
+  crash(): void {
+    this.process.crash()
+    this.running = undefined
+    this.hub = undefined
+  }
+
+  /** Starts a new process. */
+  start(): Process {
+    const process = this.options.fork(this.starts++)
+    this.process = process
+    this.hub = Effect.runSync(PubSub.sliding<string>(1024))
+    const scope = Effect.runSync(Scope.make())
+    process.run(Layer.buildWithScope(this.layer(process, this.hub), scope), (exit) => {
+      if (Exit.isSuccess(exit)) {
+        this.running = { process, scope, handle: Context.get(exit.value, Dispatcher.Dispatcher).handle }
+        return
+      }
+      // A supervisor starts what could not start again.
+      process.crash()
+      process.world.after(restartMs, () => {
+        if (this.process === process) this.start()
+      })
+    })
+    return process
+  }
+
+  /** Ends in good order, or is killed when that takes too long. */
+  shutdown(): void {
+    const { running } = this
+    if (running === undefined) return this.crash()
+    this.running = undefined
+    running.process.run(Scope.close(running.scope, Exit.void), () => running.process.crash())
+    running.process.after(graceMs, () => running.process.crash())
+  }
+
+  /** Serves a message, and says how; `undefined` where nobody listens. Gives back how to let its client go away. */
+  handle(body: string, owner: TaskOwner.TaskOwner, onReply: (reply: string | undefined) => void): () => void {
+    const { running } = this
+    if (running === undefined) {
+      onReply(undefined)
+      return () => undefined
+    }
+    return running.process.run(
+      Effect.provideService(
+        Effect.flatMap(running.handle({ headers: undefined, body }), Dispatcher.finalReply),
+        TaskOwner.CurrentOwner,
+        owner
+      ),
+      (exit) => {
+        if (Exit.isSuccess(exit)) onReply(exit.value.body)
+      }
+    )
+  }
+
+  /** Hears a signal. */
+  hear(taskId: string): void {
+    if (this.hub !== undefined) this.process.run(PubSub.publish(this.hub, taskId))
+  }
+
+  private layer(process: Process, hub: PubSub.PubSub<string>) {
+    const { around, publish, runner, store } = this.options
+    const engine = Layer.effect(TaskEngine.TaskEngine, Effect.map(TaskEngine.TaskEngine, (engine) => around(process, engine)))
+    const signal = TaskSignal.TaskSignal.of({
+      publish: (taskId) => Effect.sync(() => publish(taskId)),
+      subscribe: PubSub.subscribe(hub)
+    })
+    const random = SecureRandom.make((size) => Uint8Array.from({ length: size }, () => process.dice.between(0, 255)))
+    return Layer.fresh(Dispatcher.layer({ name: "simulated", version: "0" }).pipe(
+      Layer.provide(Layer.merge(runner, TaskSweeper.layerWith({ interval: "5 seconds", batchSize: 10 }))),
+      Layer.provide(engine),
+      Layer.provide(TaskEngine.layer),
+      Layer.provide([
+        Layer.succeed(TaskTools.TaskTools, Tools.tools),
+        Layer.succeed(TaskStore.TaskStore, store(process)),
+        Layer.succeed(TaskSignal.TaskSignal, signal),
+        Layer.succeed(SecureRandom.SecureRandom, random),
+        TaskLimits.layer(Tools.limits)
+      ])
+    ))
+  }
+}

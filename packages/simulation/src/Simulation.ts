@@ -1,0 +1,66 @@
+/**
+ * Runs one scenario from its beginning until everything has ended, with an auditor beside it.
+ *
+ * @since 0.1.0
+ */
+import { createHash } from "node:crypto"
+import type { Violation } from "./Audit.ts"
+import { Cluster } from "./Cluster.ts"
+import type { Coverage } from "./Coverage.ts"
+import * as calmRules from "./calmRules.ts"
+import type { Scenario } from "./Scenario.ts"
+import type { Runner } from "./Server.ts"
+
+/**
+ * How a scenario went.
+ *
+ * @since 0.1.0
+ */
+export interface Outcome {
+  readonly violations: ReadonlyArray<Violation>
+  readonly coverage: Coverage
+  readonly history: ReadonlyArray<string>
+  /** Equal for equal histories, on every machine. */
+  readonly fingerprint: string
+  readonly steps: number
+}
+
+/** A world that has not come to rest by then never will. */
+const maxSteps = 2_000_000
+
+/** How long after the calm everything has ended: the longest life of a task, on the slowest clock. */
+const endMs = 400_000
+
+/** How long it is between two looks after the calm. */
+const lookMs = 20_000
+
+/**
+ * Runs a scenario. The same scenario and runner give the same outcome.
+ *
+ * @since 0.1.0
+ */
+export const run = (scenario: Scenario, runner: Runner): Outcome => {
+  const { calmAtMs } = scenario
+  const { auditor, clients, world, ...cluster } = new Cluster(scenario, runner)
+  world.run({ untilMs: calmAtMs, maxSteps })
+  cluster.heal()
+  let untilMs = calmAtMs
+  while (!world.isStopped && world.steps < maxSteps && untilMs < calmAtMs + endMs) {
+    untilMs += lookMs
+    world.run({ untilMs, maxSteps })
+    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) auditor.calm()
+    if (auditor.hasEverythingEnded && clients.active === 0) break
+  }
+  if (!world.isStopped && world.steps >= maxSteps) auditor.object("restless", `${world.steps} steps`)
+  else if (!world.isStopped && !auditor.hasEverythingEnded) auditor.object("never-ended", `after ${world.now} ms`)
+  auditor.coverage.add("totals", "steps", world.steps)
+  auditor.coverage.add("totals", "tasks", auditor.files.size)
+  auditor.coverage.add("totals", "seconds of virtual time", Math.round(world.now / 1000))
+  return {
+    violations: auditor.violations,
+    coverage: auditor.coverage,
+    history: world.history,
+    fingerprint: createHash("sha256").update(`${world.history.join("\n")}\n${world.steps}`).digest("hex").slice(0, 16),
+    steps: world.steps
+  }
+}

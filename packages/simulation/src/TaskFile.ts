@@ -1,0 +1,82 @@
+/**
+ * What an auditor knows of one task.
+ *
+ * @since 0.1.0
+ */
+import type * as Task from "@effect-mcp-tasks/core/Task"
+import type { Process } from "./Process.ts"
+
+/**
+ * A state of a task in the store; `undefined` is none.
+ *
+ * @since 0.1.0
+ */
+export interface Version {
+  readonly stored: Task.Stored | undefined
+  /** Which change of the store made it. */
+  readonly seq: number
+  readonly atMs: number
+}
+
+/**
+ * An attempt, by the change that began it.
+ *
+ * @since 0.1.0
+ */
+export interface Claim {
+  readonly process: Process
+  /** The steps that were remembered by then. */
+  readonly journal: ReadonlyArray<string>
+}
+
+/**
+ * One run of a handler.
+ *
+ * @since 0.1.0
+ */
+export interface HandlerRun {
+  readonly attempt: number
+  readonly process: Process
+  /** The questions that it waits for. */
+  readonly waits: Set<string>
+  /** Until when it goes on whatever anybody wishes, in milliseconds of the world. */
+  stubbornUntilMs: number
+  returned: string | undefined
+  endedAtMs: number | undefined
+}
+
+/**
+ * What an auditor knows of one task.
+ *
+ * @since 0.1.0
+ */
+export class TaskFile {
+  readonly taskId: string
+  /** How the history calls it. */
+  readonly name: string
+  readonly versions: Array<Version> = []
+  readonly claims = new Map<number, Claim>()
+  readonly runs: Array<HandlerRun> = []
+  /** What handlers were told, by the key of the question. */
+  readonly told = new Map<string, string>()
+  /** Whether a client was told that the task exists. */
+  isAcknowledged = false
+  /** Whether its client has ever asked to cancel it. */
+  isCancelSent = false
+
+  constructor(taskId: string, number: number) {
+    this.taskId = taskId
+    this.name = `task ${number}`
+  }
+
+  /** The task as it is in the store. */
+  get now(): Task.Task | undefined {
+    return this.versions.at(-1)?.stored?.task
+  }
+
+  /** What it was at any time since so many changes of the store had been made. */
+  since(seq: number): ReadonlyArray<Version> {
+    const first = this.versions.findLastIndex((version) => version.seq <= seq)
+    return this.versions.slice(Math.max(0, first))
+  }
+}

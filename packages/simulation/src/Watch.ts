@@ -1,0 +1,83 @@
+/**
+ * What must hold of a handler that runs, as its own tool sees it.
+ *
+ * @since 0.1.0
+ */
+import type { RuleName } from "./Audit.ts"
+import type { FaultName } from "./Faults.ts"
+import type { HandlerRun, TaskFile } from "./TaskFile.ts"
+import type { Run } from "./Tools.ts"
+
+/**
+ * What a watch tells, and whom.
+ *
+ * @since 0.1.0
+ */
+export interface WatchOptions {
+  readonly file: TaskFile
+  readonly run: HandlerRun
+  readonly now: () => number
+  /** Numbers the times that steps are done: no two are alike. */
+  readonly nextTime: () => number
+  readonly object: (rule: RuleName, detail: string) => void
+  readonly note: (what: string) => void
+  readonly onFault: (name: FaultName) => void
+  readonly crash: () => void
+}
+
+/** The word of an answer that the store holds under a key; `undefined` where it holds none. */
+const storedAnswer = (file: TaskFile, key: string): string | undefined => {
+  const question = file.now?.questions.find((question) => question.key === key)
+  if (question?.state !== "answered") return undefined
+  const { action, content } = Object(question.response)
+  return action === "accept" ? content?.word : action
+}
+
+/**
+ * Makes the watch of one run, and checks that it may run at all.
+ *
+ * @since 0.1.0
+ */
+export const make = (options: WatchOptions): Run => {
+  const { file, object, run } = options
+  const claim = file.claims.get(run.attempt)
+  const others = file.runs.filter((other) => other !== run && other.attempt === run.attempt)
+  options.note(`runs ${file.name}, attempt ${run.attempt}`)
+  if (claim?.process !== run.process || others.length > 0) {
+    object("started-unclaimed", `${run.process.name} runs attempt ${run.attempt} of ${file.name}`)
+  }
+  return {
+    did: (step) => {
+      if (claim?.journal.includes(step) === true) object("step-repeated", `${step} of ${file.name}`)
+      return options.nextTime()
+    },
+    stepped: (step, value) => {
+      const kept = file.now?.steps.find(({ name }) => name === step)
+      if (file.now !== undefined && kept?.value !== value) object("step-differs", `${step} of ${file.name}`)
+    },
+    asks: (key) => {
+      run.waits.add(key)
+    },
+    answered: (key, answer) => {
+      run.waits.delete(key)
+      const before = file.told.get(key) ?? answer
+      file.told.set(key, answer)
+      const stored = file.now === undefined ? answer : storedAnswer(file, key)
+      if (before !== answer || stored !== answer) {
+        object("answer-invented", `${key} of ${file.name} is ${stored}, was ${before}, and its handler got ${answer}`)
+      }
+    },
+    suffers: options.onFault,
+    crash: options.crash,
+    isStubborn: (ms) => {
+      run.stubbornUntilMs = options.now() + ms
+    },
+    returns: (text) => {
+      run.returned = text
+    },
+    ended: () => {
+      run.endedAtMs = options.now()
+      options.note(`ends ${file.name}, attempt ${run.attempt}`)
+    }
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * What must hold of every answer that a client gets.
+ *
+ * @since 0.1.0
+ */
+import * as Task from "@effect-mcp-tasks/core/Task"
+import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
+import type { Schema } from "effect"
+import type { RuleName, Violation } from "./Audit.ts"
+import type { Process } from "./Process.ts"
+import type { TaskFile, Version } from "./TaskFile.ts"
+
+type Found = ReadonlyArray<Violation>
+
+const none: Found = []
+
+const breach = (rule: RuleName, detail: string): Found => [{ rule, detail }]
+
+/**
+ * The answer to a request.
+ *
+ * @since 0.1.0
+ */
+export type Answer =
+  | { readonly result: Schema.JsonObject }
+  | { readonly error: { readonly code: number; readonly message: string } }
+
+/**
+ * A request of a client that was answered.
+ *
+ * @since 0.1.0
+ */
+export interface Exchange {
+  /** The key of the owner that it acts for. */
+  readonly owner: string
+  readonly method: string
+  readonly params: Schema.JsonObject
+  /** Who served it. */
+  readonly server: Process
+  /** What its task was while it was on its way. */
+  readonly window: ReadonlyArray<Version>
+  readonly answer: Answer
+}
+
+/**
+ * Judges an answer about a task.
+ *
+ * @since 0.1.0
+ */
+export const judge = (exchange: Exchange, file: TaskFile): Found => {
+  const { answer, method } = exchange
+  if ("error" in answer && answer.error.message === "Internal error") return breach("defect", `${method} broke`)
+  if (method === "tools/call") return created(exchange, file)
+  const owners = exchange.window.flatMap(({ stored }) => stored === undefined ? [] : [stored.task.owner])
+  if (owners.length > 0 && !owners.includes(exchange.owner)) return foreign(exchange, file)
+  if ("error" in answer) return refused(exchange, file)
+  switch (method) {
+    case "tasks/get":
+      return seen(exchange, file)
+    case "tasks/update":
+      return updated(exchange, file)
+    default:
+      return cancelled(file)
+  }
+}
+
+const created = ({ answer, owner }: Exchange, file: TaskFile): Found => {
+  if (!("result" in answer) || answer.result["resultType"] !== "task") return none
+  const stored = file.versions.find((version) => version.stored !== undefined)?.stored
+  if (stored === undefined) return breach("create-lost", `${file.name} was never stored`)
+  return stored.task.owner === owner ? none : breach("owner-leak", `${file.name} was created for another owner`)
+}
+
+const foreign = ({ answer, method }: Exchange, file: TaskFile): Found =>
+  "error" in answer && (answer.error.code === -32602 || answer.error.code === -32603)
+    ? none
+    : breach("owner-leak", `${method} of ${file.name} was answered to another owner`)
+
+/** Whether, by the clock of a server, a task may have been forgotten at some time of a window. */
+const isForgettable = (window: ReadonlyArray<Version>, server: Process): boolean =>
+  window.length === 0 ||
+  window.some(({ stored }) => stored === undefined || (Task.isTerminal(stored.task) && Task.isDue(stored.task, server.latest)))
+
+const refused = ({ answer, params, server, window }: Exchange, file: TaskFile): Found => {
+  if ("result" in answer || !answer.error.message.includes("Task not found")) {
+    return "error" in answer && isUnfitRefused(answer.error, params, window) ? none : unexpected(answer, file)
+  }
+  return isForgettable(window, server) ? none : breach("create-lost", `${file.name} was not found by its owner`)
+}
+
+const isUnfitRefused = (error: { readonly message: string }, params: Schema.JsonObject, _window: ReadonlyArray<Version>) =>
+  error.message.includes("does not fit") && JSON.stringify(params["inputResponses"]).includes("unfit")
+
+const unexpected = (answer: Answer, file: TaskFile): Found =>
+  "error" in answer && (answer.error.code !== -32603)
+    ? breach("defect", `${file.name} was refused with ${JSON.stringify(answer.error)}`)
+    : none
+
+/** A poll shows what the task was at one moment between the question and the answer. */
+const seen = ({ answer, window }: Exchange, file: TaskFile): Found => {
+  if (!("result" in answer)) return none
+  const shown = JSON.stringify(answer.result)
+  const isTrue = window.some(({ stored }) => stored !== undefined && shown === view(stored.task))
+  return isTrue ? none : breach("stale-read", `${file.name} was shown as ${shown}`)
+}
+
+const view = (task: Task.Task): string =>
+  JSON.stringify(JSON.parse(
+    TaskWire.getTaskResult(TaskWire.encodeHead(task), task.status === "completed" ? task.result : undefined)
+  ))
+
+/** An acknowledged answer leaves no question open that was open all the while. */
+const updated = ({ params, window }: Exchange, file: TaskFile): Found =>
+  Object.keys(Object(params["inputResponses"])).flatMap((key) => {
+    const isOpen = ({ stored }: Version) =>
+      stored?.task.questions.some((question) => question.key === key && question.state === "outstanding") === true
+    return window.length > 0 && window.every(isOpen)
+      ? breach("answer-lost", `${key} of ${file.name} is still open`)
+      : none
+  })
+
+const cancelled = (file: TaskFile): Found => {
+  const task = file.now
+  return task === undefined || Task.isTerminal(task) || (task.status === "working" && task.cancelRequested)
+    ? none
+    : breach("cancel-lost", `${file.name} is ${task.status}`)
+}
+
+/**
+ * What one client has seen of a task, for comparing it with what it sees next.
+ *
+ * @since 0.1.0
+ */
+export interface Sight {
+  readonly status: string
+  readonly lastUpdatedAt: string
+  readonly text: string
+}
+
+/**
+ * Judges what a client sees of a task after what it saw before.
+ *
+ * @since 0.1.0
+ */
+export const compare = (before: Sight, after: Sight, file: TaskFile): Found => {
+  const hasEnded = before.status !== "working" && before.status !== "input_required"
+  if (hasEnded && before.text !== after.text) return breach("terminal-left", `${file.name}: ${before.text}, ${after.text}`)
+  return Date.parse(after.lastUpdatedAt) < Date.parse(before.lastUpdatedAt)
+    ? breach("time-reversed", `${file.name}: ${before.lastUpdatedAt}, ${after.lastUpdatedAt}`)
+    : none
+}

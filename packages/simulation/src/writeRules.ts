@@ -1,0 +1,123 @@
+/**
+ * What must hold of every change of the store, whoever made it.
+ *
+ * @since 0.1.0
+ */
+import * as Task from "@effect-mcp-tasks/core/Task"
+import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
+import type { RuleName, Violation } from "./Audit.ts"
+import type { Write } from "./Database.ts"
+import * as replay from "./replay.ts"
+import type { TaskFile } from "./TaskFile.ts"
+
+type Found = ReadonlyArray<Violation>
+
+const none: Found = []
+
+const breach = (rule: RuleName, detail: string): Found => [{ rule, detail }]
+
+/**
+ * What is broken by a change, and which transition of the machine it is.
+ *
+ * @since 0.1.0
+ */
+export interface Judgement {
+  readonly found: Found
+  readonly transition: string | undefined
+}
+
+/**
+ * Judges a change. `commands` are those that its process has given to the task and not been answered yet.
+ *
+ * @since 0.1.0
+ */
+export const judge = (write: Write, file: TaskFile, commands: ReadonlyArray<string>): Judgement => {
+  const { after, before } = write
+  if (after === undefined) return { found: removed(write, file), transition: undefined }
+  if (before === undefined) return { found: broken(file, TaskInvariants.ofState(after.task)), transition: undefined }
+  const { latest } = write.process
+  const matching = replay.find(before.task, after.task, [latest])
+  const transition = matching.find(({ tag }) => commands.includes(tag)) ?? matching[0]
+  return {
+    found: [
+      ...after.version === before.version + 1 ? none : breach("machine-bypassed", `${file.name} skips a version`),
+      ...broken(file, TaskInvariants.ofChange(before.task, after.task)),
+      ...transition === undefined ? breach("machine-bypassed", describe(write, file)) : none,
+      ...fenced(write, file),
+      ...expired(write, file),
+      ...cancelled(after.task, file),
+      ...completed(write, file),
+      ...fitting(after.task, file)
+    ],
+    transition: transition?.name
+  }
+}
+
+const broken = (file: TaskFile, breaches: ReadonlyArray<string>): Found =>
+  breaches.flatMap((text) => breach("invariant-broken", `${file.name}: ${text}`))
+
+const describe = ({ after, before, process }: Write, file: TaskFile): string =>
+  `${process.name} made of ${file.name} ${JSON.stringify(before?.task)} this: ${JSON.stringify(after?.task)}`
+
+/** An ended task goes when it is due by the clock of whoever removes it, or when its outcome was the call's answer. */
+const removed = ({ before, process }: Write, file: TaskFile): Found => {
+  if (before === undefined) return none
+  const { task } = before
+  if (!Task.isTerminal(task)) return breach("create-lost", `${file.name} was removed while it is ${task.status}`)
+  const isDelivered = task.tool === "quick" && !file.isAcknowledged
+  return isDelivered || Task.isDue(task, process.latest)
+    ? none
+    : breach("expired-early", `${file.name} was removed before its deadline`)
+}
+
+/** What only the holder of an attempt may change. */
+const isWorkers = (before: Task.Task, after: Task.Task): boolean =>
+  after.steps.length > before.steps.length ||
+  after.status === "completed" ||
+  after.questions.some(({ state }, index) =>
+    state !== before.questions[index]?.state && (state === "outstanding" || (state === "withdrawn" && !Task.isTerminal(after)))
+  ) ||
+  (!Task.isTerminal(after) && (after.statusMessage !== before.statusMessage || after.ttlMs !== before.ttlMs ||
+    (!after.running && "running" in before && before.running)))
+
+const fenced = ({ after, before, process }: Write, file: TaskFile): Found => {
+  if (before === undefined || after === undefined || !isWorkers(before.task, after.task)) return none
+  const holder = file.claims.get(before.task.attempt)?.process
+  return holder === process
+    ? none
+    : breach("two-writers", `${process.name} wrote to ${file.name}, whose attempt ${before.task.attempt} is of ${
+      holder?.name ?? "nobody"
+    }`)
+}
+
+const expired = ({ after, before, process }: Write, file: TaskFile): Found => {
+  const isExpiry = after?.task.status === "failed" && after.task.error.message.includes("expired")
+  return !isExpiry || before === undefined || Task.isDue(before.task, process.latest)
+    ? none
+    : breach("expired-early", `${process.name} failed ${file.name} before its deadline`)
+}
+
+const cancelled = (after: Task.Task, file: TaskFile): Found =>
+  after.status === "cancelled" && !file.isCancelSent ? breach("cancel-invented", file.name) : none
+
+const Said = /"structuredContent":\{"said":(\[.*?\])\}/
+
+const completed = ({ after, process }: Write, file: TaskFile): Found => {
+  const task = after?.task
+  if (task?.status !== "completed" || task.isError) return none
+  const said = Said.exec(task.result)?.[1]
+  const isReturned = file.runs.some((run) =>
+    run.process === process && run.attempt === task.attempt && run.returned === said
+  )
+  return isReturned ? none : breach("result-forged", `${file.name} completed with ${task.result}`)
+}
+
+/** An answer that was taken fits its question: a word, or none. */
+const fitting = (after: Task.Task, file: TaskFile): Found =>
+  after.questions.flatMap((question) => {
+    if (question.state !== "answered") return none
+    const { action, content } = Object(question.response)
+    const isFit = action === "decline" || action === "cancel" ||
+      (action === "accept" && typeof content?.word === "string")
+    return isFit ? none : breach("answer-unfit", `${file.name}, ${question.key}: ${JSON.stringify(question.response)}`)
+  })

@@ -1,0 +1,152 @@
+/**
+ * The eight invariants of the task machine, written a second time and without it: given two states, or two states and
+ * the command between them, they say which invariant is broken. An empty list is a state or a step as it should be.
+ *
+ * Each breach begins with the number of its invariant in `TaskMachine`.
+ *
+ * @since 0.1.0
+ */
+import * as Task from "@effect-mcp-tasks/core/Task"
+import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import * as Equal from "effect/Equal"
+import * as Schema from "effect/Schema"
+
+/**
+ * What is broken, in words for people.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Breaches = ReadonlyArray<string>
+
+/** What ought to be, with what to say when it is not. */
+type Expected = readonly [holds: boolean, otherwise: string]
+
+const breaches = (...expected: ReadonlyArray<Expected>): Breaches =>
+  expected.flatMap(([holds, otherwise]) => holds ? [] : [otherwise])
+
+const isTask = Schema.is(Task.Task)
+
+const same = (self: unknown, that: unknown): boolean => Equal.equals(self, that)
+
+const areUnique = (names: ReadonlyArray<string>): boolean => new Set(names).size === names.length
+
+const isPrefix = (before: ReadonlyArray<unknown>, after: ReadonlyArray<unknown>): boolean =>
+  before.every((item, index) => same(item, after[index]))
+
+/** What a client sees of a task, without the instant of its last update. */
+const visible = (task: Task.Task) => [
+  task.status,
+  task.statusMessage,
+  task.ttlMs,
+  task.pollIntervalMs,
+  task.status === "input_required" && Task.outstanding(task),
+  task.status === "completed" && task.result,
+  task.status === "failed" && task.error
+]
+
+/**
+ * What is broken in one state by itself.
+ *
+ * @category checks
+ * @since 0.1.0
+ */
+export const ofState = (task: Task.Task): Breaches =>
+  breaches(
+    [isTask(task), "0: a task follows its schema"],
+    [(task.status === "input_required") === (Task.outstanding(task).length > 0), "2: input_required means outstanding"],
+    [areUnique(task.questions.map(({ key }) => key)), "3: a key names one request"],
+    [areUnique(task.steps.map(({ name }) => name)), "7: a name names one step"],
+    [task.questions.length <= task.policy.maxQuestions, "0: no more questions than the policy allows"],
+    [task.steps.length <= task.policy.maxSteps, "0: no more steps than the policy allows"],
+    [task.lostAttempts <= task.policy.maxLostAttempts + 1, "0: no more lost attempts than the policy allows"],
+    [!Task.isTerminal(task) || !("running" in task || "cancelRequested" in task), "1: an ended task runs nowhere"]
+  )
+
+const identity = ["taskId", "owner", "tool", "arguments", "capabilities", "policy", "createdAt"] as const
+
+/**
+ * What is broken in a change from one state to another, whatever command it was.
+ *
+ * @category checks
+ * @since 0.1.0
+ */
+export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
+  if (same(before, after)) return []
+  const named = (task: Task.Task) => task.questions.map(({ key, request }) => ({ key, request }))
+  const keeps = (state: Task.Question["state"]) =>
+    before.questions.every((question, index) => question.state !== state || same(question, after.questions[index]))
+  const end = after.ttlMs === null ? Infinity : after.createdAt + after.ttlMs
+  return [
+    ...breaches(
+      [!Task.isTerminal(before), "1: a terminal state never changes"],
+      [identity.every((member) => same(before[member], after[member])), "0: what a task is made of stays"],
+      [isPrefix(named(before), named(after)), "3: a key names one request for ever"],
+      [isPrefix(before.steps, after.steps), "7: steps are only added"],
+      [keeps("answered"), "7: answers stay"],
+      [keeps("withdrawn"), "3: a key that was withdrawn is spent"],
+      [after.attempt - before.attempt === 0 || after.attempt - before.attempt === 1, "5: attempts are counted"],
+      [after.lastUpdatedAt >= before.lastUpdatedAt, "4: time never goes back"],
+      [
+        same(visible(before), visible(after)) || after.lastUpdatedAt > before.lastUpdatedAt,
+        "4: what a client can see moves lastUpdatedAt"
+      ],
+      [(after.ttlMs === null) === (before.ttlMs === null), "8: a life stays bounded or unbounded"],
+      [(after.ttlMs ?? 0) >= (before.ttlMs ?? 0), "8: a life is never shortened"],
+      [
+        !Task.isTerminal(after) || end >= before.lastUpdatedAt + before.policy.resultTtlMs,
+        "8: an outcome stays readable"
+      ]
+    ),
+    ...ofState(after)
+  ]
+}
+
+/**
+ * What is broken in the step from one state to another by a command that was granted.
+ *
+ * @category checks
+ * @since 0.1.0
+ */
+export const ofStep = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
+  if (same(before, after)) return []
+  const isHolder = !("attempt" in command) ||
+    (!Task.isTerminal(before) && before.running && before.attempt === command.attempt)
+  const raised = command._tag === "Start" && !Task.isTerminal(after) ? 1 : 0
+  return [
+    ...ofChange(before, after),
+    ...breaches(
+      [isHolder, "5: only the holder of the attempt writes"],
+      [after.attempt === before.attempt + raised, "5: a start raises the attempt, nothing else does"],
+      [
+        same(visible(before), visible(after)) || after.lastUpdatedAt >= command.at,
+        "4: a visible change is not dated before its command"
+      ]
+    ),
+    ...ofExpiry(before, command, after),
+    ...ofCancel(before, command, after)
+  ]
+}
+
+const ofExpiry = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
+  const end = Math.max(command.at, before.lastUpdatedAt)
+  const readableUntil = after.ttlMs === null ? Infinity : after.createdAt + after.ttlMs
+  return breaches(
+    [command._tag !== "Expire" || Task.isDue(before, command.at), "8: only what is due expires"],
+    [command._tag !== "Expire" || after.status === "failed", "8: what is due fails"],
+    [!Task.isTerminal(after) || readableUntil >= end + before.policy.resultTtlMs, "8: an outcome stays readable"]
+  )
+}
+
+const ofCancel = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
+  const isAsked = command._tag === "Cancel" || (before.status === "working" && before.cancelRequested)
+  const isAtOnce = before.status === "input_required" || (before.status === "working" && !before.running)
+  return breaches(
+    [after.status !== "cancelled" || isAsked, "6: nothing is cancelled that no client cancelled"],
+    [
+      command._tag !== "Cancel" || (after.status === "cancelled") === isAtOnce,
+      "6: at once where nothing runs or all waits, and only there"
+    ],
+    [after.status !== "completed" || command._tag === "Complete", "6: a task ends as its handler ended"]
+  )
+}

@@ -1,0 +1,292 @@
+/**
+ * A whole server and its client in memory, on the test's clock: a tool that runs for hours is tested in milliseconds,
+ * questions, restarts and all.
+ *
+ * Nothing in it is a stand-in but the transport and the clock: requests are the text of the protocol, and they go
+ * through the real dispatcher, engine, runner and sweeper to the store that is provided. Whoever waits for a task lets
+ * the test's clock go on to the next moment at which something in the server wakes, and looks again.
+ *
+ * @since 0.1.0
+ */
+import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
+import type { TaskStatus } from "@effect-mcp-tasks/core/Task"
+import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
+import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
+import * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
+import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
+import * as TaskSweeper from "@effect-mcp-tasks/engine/TaskSweeper"
+import type { TaskTools } from "@effect-mcp-tasks/engine/TaskTools"
+import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import * as FaultyStore from "./FaultyStore.ts"
+import * as alarmClock from "./internal/alarmClock.ts"
+import type { Refused } from "./internal/protocolClient.ts"
+import * as protocolClient from "./internal/protocolClient.ts"
+
+/**
+ * @since 0.1.0
+ */
+export { Refused } from "./internal/protocolClient.ts"
+
+/**
+ * The task will not get into the status that was waited for, since it has ended; or the call was answered directly.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NeverReached extends Schema.TaggedError<NeverReached>()("NeverReached", {
+  wanted: Schema.String,
+  /** What there is instead, as the client sees it. */
+  seen: Schema.Json
+}) {
+  override get message(): string {
+    return `Waited for ${this.wanted}, which cannot come any more: ${JSON.stringify(this.seen)}`
+  }
+}
+
+/**
+ * A task that has ended, as its client sees it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type EndedTask = Extract<TaskWire.DetailedTask, { readonly status: "completed" | "failed" | "cancelled" }>
+
+/**
+ * A task from its client's side.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TestTask {
+  readonly taskId: string
+  /** The task as it is now (`tasks/get`). */
+  readonly now: Effect.Effect<TaskWire.DetailedTask, Refused>
+  /** Lets time pass until the task has a status. Fails when it ends in another one. */
+  readonly until: <Status extends TaskStatus>(
+    status: Status
+  ) => Effect.Effect<Extract<TaskWire.DetailedTask, { readonly status: Status }>, Refused | NeverReached>
+  /** Lets time pass until the task has ended, in whichever way. */
+  readonly ended: Effect.Effect<EndedTask, Refused>
+  /** Answers questions by their keys with whole responses (`tasks/update`). */
+  readonly answer: (inputResponses: Schema.JsonObject) => Effect.Effect<void, Refused>
+  /** Answers the form under a key with content. */
+  readonly accept: (key: string, content: Schema.JsonObject) => Effect.Effect<void, Refused>
+  /** Declines the form under a key. */
+  readonly decline: (key: string) => Effect.Effect<void, Refused>
+  /** Asks the task to stop (`tasks/cancel`). */
+  readonly cancel: Effect.Effect<void, Refused>
+}
+
+/**
+ * A client of a server that runs in the test.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TestClient {
+  /** Calls a tool as a client that takes tasks and can be asked. Fails when the answer is not a task. */
+  readonly call: (tool: string, args: Schema.JsonObject) => Effect.Effect<TestTask, Refused | NeverReached>
+  /** Calls a tool as a client that knows no tasks; gives back the `CallToolResult`. */
+  readonly direct: (tool: string, args: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
+  /** Sends any request; gives back its result. */
+  readonly send: (method: string, params: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
+  /** Takes up again a task that this client knows the id of, as after a restart of the client. */
+  readonly task: (taskId: string) => TestTask
+  /** The same server for another caller; `TaskOwner.anonymous` is the first one. */
+  readonly as: (owner: TaskOwner.TaskOwner) => TestClient
+  /**
+   * Ends the server's process and starts it again on the same store: `crash` as with SIGKILL, so that running handlers
+   * neither end nor hand back, `shutdown` in good order.
+   */
+  readonly restart: (how: "crash" | "shutdown") => Effect.Effect<void>
+}
+
+/**
+ * A server in memory, by its client.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class TestTasks extends Context.Service<TestTasks, TestClient>()("@effect-mcp-tasks/testing/TestTasks") {}
+
+interface Process {
+  readonly handle: Dispatcher.Dispatcher["Service"]["handle"]
+  readonly shutdown: Effect.Effect<void>
+  readonly crash: Effect.Effect<void>
+}
+
+/** `Embedded.layer` with a sweeper that rests longer: each time it wakes, a test that waits for hours wakes too. */
+const engine = Layer.merge(TaskRunner.layerFiber, TaskSweeper.layerWith({ interval: "1 minute" })).pipe(
+  Layer.provideMerge(TaskEngine.layer),
+  Layer.provide([TaskSignal.layerMemory, SecureRandom.layerWebCrypto])
+)
+
+/** Starts a process over a store that outlives it. */
+const start = Effect.fnUntraced(function*<E, R>(tools: Layer.Layer<TaskTools, E, R>) {
+  const store = yield* TaskStore.TaskStore
+  const faults = yield* Effect.serviceOption(FaultyStore.FaultyStore)
+  let isDead = false
+  const gated = FaultyStore.around(store, (_call, effect) => Effect.suspend(() => isDead ? Effect.never : effect))
+  const scope = yield* Scope.make()
+  const context = yield* Layer.buildWithScope(
+    Layer.fresh(
+      Dispatcher.layer({ name: "test", version: "0" }).pipe(
+        Layer.provide(engine),
+        Layer.provide(tools),
+        Layer.provide(Layer.succeed(TaskStore.TaskStore, gated))
+      )
+    ),
+    scope
+  )
+  const dies = Effect.sync(() => {
+    isDead = true
+  })
+  const started: Process = {
+    handle: Context.get(context, Dispatcher.Dispatcher).handle,
+    shutdown: Scope.close(scope, Exit.void),
+    crash: Option.isSome(faults) ? Effect.andThen(dies, faults.value.restart) : dies
+  }
+  return started
+})
+
+const everything: Schema.JsonObject = { elicitation: { form: {} }, extensions: { [McpProtocol.TasksExtension]: {} } }
+
+const decodeCreated = Schema.decodeUnknownOption(TaskWire.CreateTaskResult)
+const decodeTask = Schema.decodeUnknownEffect(TaskWire.DetailedTask)
+
+const hasEnded = (task: TaskWire.DetailedTask): task is EndedTask =>
+  task.status !== "working" && task.status !== "input_required"
+
+const makeTask = (taskId: string, send: protocolClient.Send, passTime: Effect.Effect<void>): TestTask => {
+  const now = Effect.flatMap(send("tasks/get", { taskId }), (result) => Effect.orDie(decodeTask(result)))
+  const answer = (inputResponses: Schema.JsonObject) =>
+    Effect.asVoid(send("tasks/update", { taskId, inputResponses }))
+  /** Polls until the task is as wanted; time goes on between two polls. */
+  const when = <A extends TaskWire.DetailedTask>(isWanted: (task: TaskWire.DetailedTask) => task is A) =>
+    Effect.gen(function*() {
+      while (true) {
+        const task = yield* now
+        if (isWanted(task)) return task
+        yield* passTime
+      }
+    })
+  return {
+    taskId,
+    now,
+    ended: when(hasEnded),
+    until: <Status extends TaskStatus>(status: Status) => {
+      type Wanted = Extract<TaskWire.DetailedTask, { readonly status: Status }>
+      const isWanted = (task: TaskWire.DetailedTask): task is Wanted => task.status === status
+      return Effect.flatMap(
+        when((task): task is Wanted | EndedTask => isWanted(task) || hasEnded(task)),
+        (task) =>
+          isWanted(task) ? Effect.succeed(task) : Effect.fail(new NeverReached({ wanted: status, seen: { ...task } }))
+      )
+    },
+    answer,
+    accept: (key, content) => answer({ [key]: { action: "accept", content } }),
+    decline: (key) => answer({ [key]: { action: "decline" } }),
+    cancel: Effect.asVoid(send("tasks/cancel", { taskId }))
+  }
+}
+
+/**
+ * Serves tools over the store that is provided.
+ *
+ * **When to use**
+ *
+ * With `FaultyStore.layer` for a tool that is to survive a store's failures, or with a store of one's own. Where any
+ * store will do there is `layerMemory`.
+ *
+ * **Details**
+ *
+ * When the layer's scope closes, the server ends in good order.
+ *
+ * **Gotchas**
+ *
+ * Needs the test clock, as `it.effect` of `@effect/vitest` provides it.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <E, R>(
+  tools: Layer.Layer<TaskTools, E, R>
+): Layer.Layer<TestTasks, E | TaskStore.TaskStoreError, R | TaskStore.TaskStore> =>
+  Layer.effect(
+    TestTasks,
+    Effect.gen(function*() {
+      const clock = alarmClock.make(yield* Clock.Clock)
+      const services = Context.add(yield* Effect.context<R | TaskStore.TaskStore>(), Clock.Clock, clock)
+      // Calls to the store and questions to it take no time here: what does not sleep is done at once.
+      const passTime = Effect.suspend(() => TestClock.adjust(clock.untilNextUnsafe() ?? 0))
+      const begin = Effect.provideContext(start(tools), services)
+      let process = yield* begin
+      yield* Effect.addFinalizer(() => Effect.suspend(() => process.shutdown))
+
+      const make = (owner: TaskOwner.TaskOwner): TestClient => {
+        const handle = (body: string) =>
+          Effect.suspend(() => process.handle({ headers: undefined, body })).pipe(
+            Effect.flatMap(Dispatcher.finalReply),
+            Effect.provideService(TaskOwner.CurrentOwner, owner),
+            Effect.provideContext(services)
+          )
+        const send = protocolClient.make(handle, everything)
+        const undeclared = protocolClient.make(handle, {})
+        return {
+          send,
+          call: (name, args) =>
+            Effect.flatMap(send("tools/call", { name, arguments: args }), (result) =>
+              Option.match(decodeCreated(result), {
+                onSome: ({ taskId }) => Effect.succeed(makeTask(taskId, send, passTime)),
+                onNone: () => Effect.fail(new NeverReached({ wanted: "a task", seen: result }))
+              })),
+          direct: (name, args) => undeclared("tools/call", { name, arguments: args }),
+          task: (taskId) => makeTask(taskId, send, passTime),
+          as: make,
+          restart: (how) =>
+            Effect.gen(function*() {
+              yield* process[how]
+              process = yield* Effect.orDie(begin)
+            })
+        }
+      }
+      return make(TaskOwner.anonymous)
+    })
+  )
+
+/**
+ * Serves tools over a store in memory.
+ *
+ * **Example** (A tool that asks, and takes an hour)
+ *
+ * ```ts
+ * it.effect("exports what was confirmed", () =>
+ *   Effect.gen(function*() {
+ *     const tasks = yield* TestTasks.TestTasks
+ *     const task = yield* tasks.call("export", { rows: 3 })
+ *     yield* task.until("input_required")
+ *     yield* task.accept("confirm", { overwrite: true })
+ *     const ended = yield* task.until("completed")
+ *     assert.deepStrictEqual(ended.result["structuredContent"], { rows: 3 })
+ *   }).pipe(Effect.provide(TestTasks.layerMemory(tools))))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = <E, R>(
+  tools: Layer.Layer<TaskTools, E, R>
+): Layer.Layer<TestTasks, E | TaskStore.TaskStoreError, R> =>
+  Layer.provide(layer(tools), Layer.fresh(TaskStore.layerMemory))

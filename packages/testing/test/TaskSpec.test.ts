@@ -1,0 +1,105 @@
+import { TaskMachine, TaskTransition } from "@effect-mcp-tasks/core"
+import type { Task, TaskCommand } from "@effect-mcp-tasks/core"
+import { TaskArbitrary, TaskInvariants, TaskSpec } from "@effect-mcp-tasks/testing"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect, Result } from "effect"
+
+const { asked, given, inPhase, started } = TaskSpec
+const at = TaskSpec.createdAt + 10
+
+const failureOf = (run: () => void): TaskSpec.SpecFailed => {
+  const thrown = Result.getOrThrow(Result.flip(Result.try(run)))
+  assert.instanceOf(thrown, TaskSpec.SpecFailed)
+  return thrown
+}
+
+describe("TaskSpec", () => {
+  it("holds where the machine does what is said", () => {
+    given(started, asked("name")).when({ _tag: "Cancel", at }).yields({ _tag: "Cancelled", at, ttlMs: 60_000 })
+    given(inPhase.completed).when({ _tag: "Start", at }).refuses("Terminal")
+    given(inPhase.completed).when({ _tag: "Cancel", at }).yields()
+  })
+
+  it("throws what came and what was wanted where it does something else", () => {
+    const events = failureOf(() => given(started).when({ _tag: "Cancel", at }).yields())
+    assert.deepStrictEqual([events.actual, events.expected], [[{ _tag: "CancelRequested", at }], []])
+    failureOf(() => given(started).when({ _tag: "Cancel", at }).yields({ _tag: "CancelRequested", at: at + 1 }))
+    failureOf(() => given(started).when({ _tag: "Cancel", at }).refuses("Terminal"))
+    failureOf(() => given(inPhase.failed).when({ _tag: "Start", at }).refuses("StaleAttempt"))
+    failureOf(() => given(inPhase.failed).when({ _tag: "Start", at }).yields())
+  })
+})
+
+describe("TaskArbitrary", () => {
+  it.effect("reaches every phase and names every command", () => {
+    const phases = new Set<TaskTransition.Phase>()
+    const tags = new Set<string>()
+    const pairs = Arbitrary.flatMap(TaskArbitrary.tasks, (task) =>
+      Arbitrary.map(TaskArbitrary.commands(task), (command) => ({ task, command })))
+    const isKept = ({ command, task }: { readonly command: TaskCommand.TaskCommand; readonly task: Task.Task }) =>
+      Effect.sync(() => {
+        phases.add(TaskTransition.phase(task))
+        tags.add(command._tag)
+        const next = Result.getOrElse(TaskMachine.step(task, command), () => task)
+        return TaskInvariants.ofStep(task, command, next).length === 0
+      })
+    return Effect.map(Arbitrary.checkEffect(pairs, isKept, { runs: 2000 }), (checked) => {
+      assert.strictEqual(checked._tag, "Passed")
+      assert.deepStrictEqual([...phases].toSorted(), [...TaskTransition.phases].toSorted())
+      assert.deepStrictEqual([...tags].toSorted(), [...TaskTransition.commands].toSorted())
+    })
+  })
+})
+
+describe("TaskInvariants", () => {
+  const { cancelled, completed, parked, queued, running } = inPhase
+  const answered = TaskSpec.after(started, asked("a"), TaskSpec.answered("a"))
+  const stepped = TaskSpec.after(started, TaskSpec.recorded("load"))
+  const later = { lastUpdatedAt: running.lastUpdatedAt + 5 }
+
+  it("names what is broken in a state", () => {
+    assert.deepStrictEqual(TaskInvariants.ofState(parked), [])
+    assert.match(String(TaskInvariants.ofState({ ...parked, questions: [] })), /^2:/)
+    const twice = [...parked.questions, ...parked.questions]
+    assert.match(String(TaskInvariants.ofState({ ...parked, questions: twice })), /^3:/)
+    assert.match(String(TaskInvariants.ofState({ ...stepped, steps: [...stepped.steps, ...stepped.steps] })), /^7:/)
+    assert.match(String(TaskInvariants.ofState({ ...running, lostAttempts: -1 })), /^0:/)
+    assert.match(String(TaskInvariants.ofState({ ...running, lostAttempts: 3 })), /^0:/)
+  })
+
+  const changes: ReadonlyArray<readonly [breach: RegExp, before: Task.Task, after: Task.Task]> = [
+    [/^1:/, completed, { ...cancelled, ...later }],
+    [/^0: what a task/, running, { ...running, ...later, owner: "mallory" }],
+    [/^3:/, answered, { ...answered, ...later, questions: [] }],
+    [/^7: steps/, stepped, { ...stepped, ...later, steps: [] }],
+    [/^7: answers/, answered, {
+      ...answered,
+      ...later,
+      questions: answered.questions.map((question) => ({ ...question, response: "other", state: "answered" } as const))
+    }],
+    [/^5:/, running, { ...running, ...later, attempt: 3 }],
+    [/^5:/, running, { ...running, ...later, attempt: 0 }],
+    [/^4: time/, running, { ...running, lastUpdatedAt: 1, attempt: 2 }],
+    [/^4: what/, running, { ...running, statusMessage: "changed in the same instant" }],
+    [/^8: a life is never/, running, { ...running, ...later, ttlMs: 1 }],
+    [/^8: a life stays/, running, { ...running, ...later, ttlMs: null }],
+    [/^8: an outcome/, { ...running, ttlMs: 5 }, { ...completed, ...later, ttlMs: 5 }]
+  ]
+  for (const [breach, before, after] of changes) {
+    it(`names what is broken in a change: ${breach.source}`, () => {
+      assert.match(TaskInvariants.ofChange(before, after).join("\n"), breach)
+      assert.deepStrictEqual(TaskInvariants.ofChange(before, before), [])
+    })
+  }
+
+  it("names what is broken in a step", () => {
+    const report = { _tag: "Report", at, attempt: 2, message: "x" } as const
+    assert.include(TaskInvariants.ofStep(running, report, { ...running, ...later, statusMessage: "x" }).join(), "5:")
+    const cancel = { _tag: "Cancel", at } as const
+    assert.include(TaskInvariants.ofStep(running, cancel, { ...cancelled, ...later, attempt: 1 }).join(), "6: at once")
+    assert.include(TaskInvariants.ofStep(queued, { _tag: "Expire", at }, cancelled).join(), "6: nothing is cancelled")
+    assert.include(TaskInvariants.ofStep(queued, { _tag: "Expire", at }, cancelled).join(), "8: only what is due")
+    const start = { _tag: "Start", at } as const
+    assert.include(TaskInvariants.ofStep(queued, start, { ...TaskSpec.after(), ...later }).join(), "5: a start")
+  })
+})
