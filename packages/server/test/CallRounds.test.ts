@@ -98,7 +98,7 @@ describe("a call that asks within itself", () => {
       assert.match(words, /^The answer to name does not fit: /)
     }))
 
-  it.effect("refuses an answer that does not fit; nothing of the retry counts, and the state is still good [F9, F10]", () =>
+  it.effect("refuses an answer that does not fit: nothing of the retry counts, the state is still good [F9, F10]", () =>
     Effect.gen(function*() {
       const server = yield* start({
         body: (task) => Effect.all([task.elicit("name", name), task.elicit("other", name)], { concurrency: 2 })
