@@ -44,6 +44,19 @@ describe("requestState", () => {
       assert.strictEqual(done.result["resultType"], "complete")
     }))
 
+  it.effect("is refused in any other spelling of the same bytes [F8]", () =>
+    Effect.gen(function*() {
+      // A last character may have bits that stand for nothing: how many, the length decides.
+      for (const message of ["a", "ab", "abc"]) {
+        const server = yield* start({ body: (task) => task.elicit("name", { ...name, message }) })
+        const { state } = yield* wants(server.call("plain"), "name")
+        for (const last of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=") {
+          if (state.endsWith(last)) continue
+          yield* refuses(server.call("plain", { requestState: `${state.slice(0, -1)}${last}` }), -32602)
+        }
+      }
+    }))
+
   it.effect("is refused when it is no text, and so are answers that are no object [F8, F9]", () =>
     Effect.gen(function*() {
       const server = yield* start({})
