@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url"
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-// The sources of a repository are beside its other packages; those of an installed package are not.
-const isRepository = existsSync(at("../../core/src/index.ts")) && existsSync(at("../test"))
+// An installed package is not two directories below the repository's settings.
+const isRepository = existsSync(at("../../../tsconfig.build.json"))
 
 if (isRepository) {
   const args = ["--conditions=@effect-mcp-tasks/source", at("../src/main.ts"), ...process.argv.slice(2)]
