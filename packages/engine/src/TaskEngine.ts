@@ -18,6 +18,8 @@ import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as lifecycles from "./internal/lifecycle.ts"
+import * as storeTime from "./internal/storeTime.ts"
 import * as taskIds from "./internal/taskIds.ts"
 import * as taskWaiters from "./internal/taskWaiters.ts"
 import * as taskWriter from "./internal/taskWriter.ts"
@@ -113,12 +115,13 @@ export class TaskEngine extends Context.Service<TaskEngine, {
 const heartbeat = Duration.seconds(5)
 
 const make = Effect.gen(function*() {
-  const store = yield* TaskStore
+  const store = storeTime.measured(yield* TaskStore)
   const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
   const limits = yield* TaskLimits
   const signal = yield* TaskSignal
   const now = yield* TaskClock
-  const writer = taskWriter.make({ store, signal, now })
+  const lifecycle = yield* lifecycles.make
+  const writer = taskWriter.make({ store, signal, now, lifecycle })
   const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {
@@ -133,8 +136,12 @@ const make = Effect.gen(function*() {
   const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
     const at = yield* now
     const created = TaskMachine.create({ ...task, at, taskId: yield* nextId(at) })
-    const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
-    return yield* store.create(first, { maxLive: limits.maxLiveTasks })
+    const events = started ? Result.getOrElse(TaskMachine.decide(created, { _tag: "Start", at }), () => []) : []
+    const first = events.reduce<Task.Task>(TaskMachine.evolve, created)
+    const stored = yield* store.create(first, { maxLive: limits.maxLiveTasks })
+    yield* lifecycle.created(stored)
+    yield* lifecycle.changed({ stored, events, command: "Start" })
+    return stored
   })
 
   const awaitEnd: TaskEngine["Service"]["awaitEnd"] = Effect.fn("TaskEngine.awaitEnd")(function*(taskId, within) {

@@ -1,7 +1,7 @@
 /** What every runner does: run by each of them, on each storage. */
 import { CurrentTask, TaskTool } from "@effect-mcp-tasks/engine"
-import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Option, Ref, Schema } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Deferred, Effect, type Layer, Option, Ref, type Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { accept, asking, type Capabilities, confirm, type Provide, timesOf } from "./fleetTimes.ts"
 import { Fleet, start } from "./Fleet.ts"
@@ -11,7 +11,7 @@ import { call, get, owner, settle } from "./TestTools.ts"
 /** Tests a runner over the storage of a fleet. */
 export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilities: Capabilities) => {
   const { becomes, test, until } = timesOf(capabilities)
-  const fleet = Effect.provide(Layer.fresh(layer))
+  const fleet = Effect.provide(layer, { local: true })
 
   describe(name, () => {
     test("answers at once with a working task, and completes it", () =>
@@ -202,7 +202,11 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         const isRunning = yield* Deferred.make<void>()
         const process = yield* start({
           once: () =>
-            Effect.uninterruptible(Effect.andThen(Deferred.succeed(isRunning, undefined), Deferred.await(gate)))
+            Deferred.succeed(isRunning, undefined).pipe(
+              Effect.andThen(Deferred.await(gate)),
+              Effect.uninterruptible,
+              Effect.andThen(Effect.never)
+            )
         })
         const taskId = yield* call(process, "once")
         yield* until("it runs", Deferred.isDone(isRunning))

@@ -1,5 +1,5 @@
 /** Multi round-trip requests: what is asked, what is carried, and what comes of the answers. */
-import { CurrentTask } from "@effect-mcp-tasks/engine"
+import type { CurrentTask } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Ref, Schema } from "effect"
 import { accept, counter, name, refuses, start, wants } from "./RoundServer.ts"
@@ -14,7 +14,7 @@ describe("a call that asks within itself", () => {
       Effect.gen(function*() {
         const server = yield* start({})
         const asked = yield* wants(server.call(tool, {}, { capabilities: form }), "name")
-        assert.deepStrictEqual(Object.keys(asked.result), ["resultType", "inputRequests", "requestState"])
+        assert.deepStrictEqual(Object.keys(asked.result), ["_meta", "resultType", "inputRequests", "requestState"])
         const retry = { inputResponses: ada, requestState: asked.state }
         const answered = yield* server.call(tool, retry, { capabilities: form })
         assert.deepStrictEqual(answered.result["structuredContent"], accept({ name: "Ada" }))
@@ -69,7 +69,8 @@ describe("a call that asks within itself", () => {
       const some = { inputResponses: { 2: accept({ name: "Ada" }), roots: { roots: [] } }, requestState: asked.state }
       const rest = yield* wants(server.call("plain", some, { capabilities }), "1")
       const reply = { role: "assistant", content: { type: "text", text: "Hello" }, model: "m" }
-      const done = yield* server.call("plain", { inputResponses: { 1: reply }, requestState: rest.state }, { capabilities })
+      const last = { inputResponses: { 1: reply }, requestState: rest.state }
+      const done = yield* server.call("plain", last, { capabilities })
       assert.deepStrictEqual(done.result["structuredContent"], [
         accept({ name: "Ada" }),
         reply,
@@ -81,7 +82,8 @@ describe("a call that asks within itself", () => {
   it.effect("asks again for what is missing, and ignores what it did not ask for (MRTR, Error Handling)", () =>
     Effect.gen(function*() {
       const server = yield* start({})
-      const asked = yield* wants(server.call("plain", { inputResponses: JSON.parse(`{"wrong":1,"__proto__":{"name":1}}`) }), "name")
+      const unasked = JSON.parse(`{"wrong":1,"__proto__":{"name":1}}`)
+      const asked = yield* wants(server.call("plain", { inputResponses: unasked }), "name")
       const inputResponses = { other: { ignored: true } }
       const again = yield* wants(server.call("plain", { inputResponses, requestState: asked.state }), "name")
       const done = yield* server.call("plain", { inputResponses: { ...ada, more: 1 }, requestState: again.state })
@@ -162,7 +164,7 @@ describe("a call that asks within itself", () => {
       assert.strictEqual(yield* refuses(server.call("plain", retry), -32603), "The tool failed unexpectedly")
     }))
 
-  it.effect("asks once more, under another key and with the reason, when an answer fits the form and not the schema", () =>
+  it.effect("asks once more, with the reason, when an answer fits the form but not the schema", () =>
     Effect.gen(function*() {
       const even = Schema.Int.check(Schema.isMultipleOf(2))
       const server = yield* start({
@@ -180,7 +182,7 @@ describe("a call that asks within itself", () => {
   it.effect("a question that lost a race is not put", () =>
     Effect.gen(function*() {
       const server = yield* start({
-        body: (task) => Effect.raceFirst(task.elicit("name", name), Effect.andThen(Effect.yieldNow, Effect.succeed("fast")))
+        body: (task) => Effect.raceFirst(task.elicit("name", name), Effect.as(Effect.yieldNow, "fast"))
       })
       assert.strictEqual((yield* server.call("plain")).text, "fast")
     }))
@@ -198,6 +200,14 @@ describe("a call that asks within itself", () => {
   it.effect("ends the round even where the handler asks and cannot be interrupted", () =>
     Effect.gen(function*() {
       const server = yield* start({ body: (task) => Effect.uninterruptible(task.elicit("name", name)) })
+      yield* wants(server.call("plain"), "name")
+    }))
+
+  it.effect("a handler that catches everything does not catch the end of its round", () =>
+    Effect.gen(function*() {
+      const server = yield* start({
+        body: (task) => Effect.catchCause(task.elicit("name", name), () => Effect.succeed("caught"))
+      })
       yield* wants(server.call("plain"), "name")
     }))
 
@@ -243,7 +253,8 @@ describe("a call that asks before its task exists", () => {
       const server = yield* start({ work: (answer) => Effect.as(works.tick, answer) })
       const asked = yield* wants(server.call("first", {}, { capabilities: form }), "name")
       assert.strictEqual(yield* works.count, 0)
-      const done = yield* server.call("first", { inputResponses: ada, requestState: asked.state }, { capabilities: form })
+      const retry = { inputResponses: ada, requestState: asked.state }
+      const done = yield* server.call("first", retry, { capabilities: form })
       assert.deepStrictEqual(done.result["structuredContent"], accept({ name: "Ada" }))
       assert.strictEqual(yield* works.count, 1)
     }))
@@ -264,7 +275,9 @@ describe("a call that asks before its task exists", () => {
 
   it.effect("its task may ask more, under a key of its own", () =>
     Effect.gen(function*() {
-      const server = yield* start({ work: (answer, task) => Effect.map(task.elicit("more", name), (more) => [answer, more]) })
+      const server = yield* start({
+        work: (answer, task) => Effect.map(task.elicit("more", name), (more) => [answer, more])
+      })
       const asked = yield* wants(server.call("first"), "name")
       const created = yield* server.call("first", { inputResponses: ada, requestState: asked.state })
       yield* settle
@@ -318,14 +331,18 @@ describe("only what the caller declared", () => {
     ],
     [
       "the model with tools",
-      (task) => task.sample("q", { messages: [hello], maxTokens: 5, tools: [{ name: "t", inputSchema: { type: "object" } }] }),
+      (task) => task.sample("q", { messages: [hello], maxTokens: 5, tools: [{ name: "t" }] }),
       [{ sampling: { tools: {} } }],
       [{}, { sampling: {} }, { sampling: { context: {} } }],
       { sampling: { tools: {} } }
     ],
-    ["the roots", (task) => task.listRoots("q"), [{ roots: {} }, { roots: { listChanged: true } }], [{}, { roots: [] }], {
-      roots: {}
-    }]
+    [
+      "the roots",
+      (task) => task.listRoots("q"),
+      [{ roots: {} }, { roots: { listChanged: true } }],
+      [{}, { roots: [] }],
+      { roots: {} }
+    ]
   ]
   for (const [what, body, declared, undeclared, requiredCapabilities] of kinds) {
     it.effect(`${what} is asked of who declared it, and -32021 to who did not (MRTR 7, basic/index)`, () =>

@@ -194,6 +194,7 @@ const watch = Effect.fnUntraced(function*<A>(
   // What waits is not to withdraw its questions: they go to the client.
   round.attempt.standing = "released"
   fiber.interruptUnsafe()
+  // Where it cannot be interrupted, it ends as if it had been: no answer comes in this round.
   round.attempt.abandon()
   const exit = yield* Fiber.await(fiber)
   if (round.fault !== undefined) return yield* round.fault
