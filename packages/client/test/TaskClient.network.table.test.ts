@@ -5,8 +5,8 @@ import { Effect, Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
-const { after, by, complete, created, done, dropped, error, event, events, got, html, http, reset, silence, truncated } =
-  HostileServer
+const { after, by, complete, created, done, dropped, error, event } = HostileServer
+const { events, got, html, http, reset, silence, truncated } = HostileServer
 
 const json = { "content-type": "application/json" }
 

@@ -71,8 +71,8 @@ describe("a call", () => {
         assert.strictEqual(headers["mcp-method"], method)
         assert.strictEqual(headers["accept"], "application/json, text/event-stream")
         assert.strictEqual(headers["content-type"], "application/json")
-        const name = method.startsWith("tasks/") ? "=?base64?dMOkc2sKMQ==?=" : method === "tools/call" ? "work" : undefined
-        assert.strictEqual(headers["mcp-name"], name, method)
+        const names: Record<string, string> = { "tools/list": "none", "tools/call": "work" }
+        assert.strictEqual(headers["mcp-name"] ?? "none", names[method] ?? "=?base64?dMOkc2sKMQ==?=", method)
       }
       const ids = server.seen.map(({ id }) => id)
       assert.strictEqual(new Set(ids).size, ids.length, "each request has an id of its own")
@@ -111,7 +111,10 @@ describe("what the caller is given", () => {
   it.effect("is decoded by the schema that they give", () =>
     Effect.gen(function*() {
       const { client } = yield* TestClient.make({
-        "tools/call": [structured({ rows: 3, at: "2026-07-28T00:00:00Z" }), text(`{"rows":4,"at":"2026-07-28T00:00:00Z"}`)]
+        "tools/call": [
+          structured({ rows: 3, at: "2026-07-28T00:00:00Z" }),
+          text(`{"rows":4,"at":"2026-07-28T00:00:00Z"}`)
+        ]
       })
       assert.strictEqual((yield* TestClient.run(client.call("work", {}, { success: Rows }))).rows, 3)
       assert.strictEqual((yield* TestClient.run(client.call("work", {}, { success: Rows }))).rows, 4)
@@ -122,7 +125,8 @@ describe("what the caller is given", () => {
       const { client } = yield* TestClient.make({ "tools/call": [structured({ rows: "three" })] })
       const failed = yield* TestClient.failure(client.call("work", {}, { success: Rows }))
       assert.instanceOf(failed, TaskClientError.InvalidOutput)
-      assert.deepStrictEqual(failed.result, { resultType: "complete", content: [], structuredContent: { rows: "three" } })
+      const whole = { resultType: "complete", content: [], structuredContent: { rows: "three" } }
+      assert.deepStrictEqual(failed.result, whole)
     }))
 
   it.effect("is held to the tool's output schema, with or without a task", () =>
@@ -209,7 +213,10 @@ describe("a failure", () => {
 
   it.effect("comes when a task outlives its ttl, or stands still (J7)", () =>
     Effect.gen(function*() {
-      const old = yield* TestClient.make({ "tools/call": [created({ ttlMs: 5000 })], "tasks/get": [got({ ttlMs: 5000 })] })
+      const old = yield* TestClient.make({
+        "tools/call": [created({ ttlMs: 5000 })],
+        "tasks/get": [got({ ttlMs: 5000 })]
+      })
       const expired = yield* TestClient.failure(old.client.call("work"), 1000)
       assert.instanceOf(expired, TaskClientError.TaskExpired)
       const still = yield* TestClient.make({
@@ -242,7 +249,8 @@ describe("a failure", () => {
       ]
       for (const [method, script] of invalid) {
         const { client } = yield* TestClient.make(script)
-        const calling = method === "prompts/get" ? client.request(method, { name: "p" }) : Effect.asVoid(client.call("work"))
+        const prompt = client.request(method, { name: "p" })
+        const calling = method === "prompts/get" ? prompt : Effect.asVoid(client.call("work"))
         const failed = yield* TestClient.failure<unknown, unknown, never>(calling)
         assert.instanceOf(failed, TaskClientError.InvalidResponse, JSON.stringify(script))
         assert.strictEqual(failed.method, method)

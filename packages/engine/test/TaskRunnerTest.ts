@@ -202,7 +202,11 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         const isRunning = yield* Deferred.make<void>()
         const process = yield* start({
           once: () =>
-            Effect.uninterruptible(Effect.andThen(Deferred.succeed(isRunning, undefined), Deferred.await(gate)))
+            Deferred.succeed(isRunning, undefined).pipe(
+              Effect.andThen(Deferred.await(gate)),
+              Effect.uninterruptible,
+              Effect.andThen(Effect.never)
+            )
         })
         const taskId = yield* call(process, "once")
         yield* until("it runs", Deferred.isDone(isRunning))

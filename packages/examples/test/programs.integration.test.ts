@@ -142,10 +142,11 @@ describe("the documentation", () => {
   it("shows the programs that are run here", () => {
     assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
+    assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
   })
 
   it("links to files that exist", () => {
-    const guides = ["getting-started", "writing-a-tool"].map((name) => `docs/guides/${name}.md`)
+    const guides = ["getting-started", "writing-a-tool", "asking"].map((name) => `docs/guides/${name}.md`)
     const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {

@@ -10,7 +10,7 @@ const form = { elicitation: {} }
 
 describe("a call that asks within itself", () => {
   for (const tool of ["plain", "resumable"]) {
-    it.effect(`${tool} asks, and completes over the answer that the retry brings`, () =>
+    it.effect(`${tool} asks, and completes over the answer that the retry brings [C16, F6]`, () =>
       Effect.gen(function*() {
         const server = yield* start({})
         const asked = yield* wants(server.call(tool, {}, { capabilities: form }), "name")
@@ -24,7 +24,7 @@ describe("a call that asks within itself", () => {
       }))
   }
 
-  it.effect("asks one after the other, and carries the earlier answers and steps", () =>
+  it.effect("asks one after the other, and carries the earlier answers and steps [F6]", () =>
     Effect.gen(function*() {
       const paid = yield* counter
       const server = yield* start({
@@ -79,7 +79,7 @@ describe("a call that asks within itself", () => {
       ])
     }))
 
-  it.effect("asks again for what is missing, and ignores what it did not ask for (MRTR, Error Handling)", () =>
+  it.effect("asks again for what is missing, and ignores what it did not ask for [F9]", () =>
     Effect.gen(function*() {
       const server = yield* start({})
       const unasked = JSON.parse(`{"wrong":1,"__proto__":{"name":1}}`)
@@ -98,7 +98,7 @@ describe("a call that asks within itself", () => {
       assert.match(words, /^The answer to name does not fit: /)
     }))
 
-  it.effect("refuses an answer that does not fit; nothing of the retry counts, and the state is still good", () =>
+  it.effect("refuses an answer that does not fit: nothing of the retry counts, the state is still good [F9, F10]", () =>
     Effect.gen(function*() {
       const server = yield* start({
         body: (task) => Effect.all([task.elicit("name", name), task.elicit("other", name)], { concurrency: 2 })
@@ -125,7 +125,7 @@ describe("a call that asks within itself", () => {
       assert.strictEqual(done.result["resultType"], "complete")
     }))
 
-  it.effect("passes on declining and cancelling, whatever they carry", () =>
+  it.effect("passes on declining and cancelling, whatever they carry [F10]", () =>
     Effect.gen(function*() {
       const server = yield* start({})
       const asked = yield* wants(server.call("plain"), "name")
@@ -211,6 +211,18 @@ describe("a call that asks within itself", () => {
       yield* wants(server.call("plain"), "name")
     }))
 
+  it.effect("no other method asks, nor takes a state [F7]", () =>
+    Effect.gen(function*() {
+      const server = yield* start({})
+      const asked = yield* wants(server.call("plain"), "name")
+      const retry = { inputResponses: ada, requestState: asked.state }
+      for (const method of ["tools/list", "server/discover"]) {
+        const answer = yield* server.ask(method, retry)
+        assert.strictEqual(answer.result["resultType"], "complete")
+        assert.isFalse("inputRequests" in answer.result || "requestState" in answer.result)
+      }
+    }))
+
   it.effect("a client that goes away interrupts the handler", () =>
     Effect.gen(function*() {
       const interrupted = yield* counter
@@ -224,7 +236,7 @@ describe("a call that asks within itself", () => {
 const hello = { role: "user", content: { type: "text", text: "Say hello" } } as const
 
 describe("a call that asks before its task exists", () => {
-  it.effect("asks first, then creates the task, which has the answers and asks nothing again", () =>
+  it.effect("asks first, then creates the task, which has the answers and asks nothing again [E6, E20]", () =>
     Effect.gen(function*() {
       const asks = yield* counter
       const server = yield* start({
@@ -259,7 +271,7 @@ describe("a call that asks before its task exists", () => {
       assert.strictEqual(yield* works.count, 1)
     }))
 
-  it.effect("what asking fails with is the answer, and no task exists", () =>
+  it.effect("what asking fails with is the answer, and no task exists [E6]", () =>
     Effect.gen(function*() {
       const server = yield* start({
         ask: (task) =>
@@ -345,7 +357,7 @@ describe("only what the caller declared", () => {
     ]
   ]
   for (const [what, body, declared, undeclared, requiredCapabilities] of kinds) {
-    it.effect(`${what} is asked of who declared it, and -32021 to who did not (MRTR 7, basic/index)`, () =>
+    it.effect(`${what} is asked of who declared it, and -32021 to who did not [C9, F5]`, () =>
       Effect.gen(function*() {
         const server = yield* start({ body, ask: body })
         for (const capabilities of declared) {
@@ -361,7 +373,7 @@ describe("only what the caller declared", () => {
       }))
   }
 
-  it.effect("a handler that must not run twice asks only as a task", () =>
+  it.effect("a handler that must not run twice asks only as a task [C9]", () =>
     Effect.gen(function*() {
       const runs = yield* counter
       const server = yield* start({ body: (task) => Effect.andThen(runs.tick, task.elicit("name", name)) })
@@ -374,7 +386,7 @@ describe("only what the caller declared", () => {
       assert.strictEqual((yield* server.call("once", {}, { capabilities: tasks })).result["resultType"], "task")
     }))
 
-  it.effect("what each retry declares counts for that retry", () =>
+  it.effect("what each retry declares counts for that retry [C6, F5]", () =>
     Effect.gen(function*() {
       const server = yield* start({ body: (task) => Effect.andThen(task.elicit("a", name), task.elicit("b", name)) })
       const asked = yield* wants(server.call("plain", {}, { capabilities: form }), "a")
