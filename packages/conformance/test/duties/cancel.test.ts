@@ -54,10 +54,10 @@ everywhere((test) => {
         const taskId = yield* server.create("ask")
         const inputResponses = { name: { action: "decline" } }
         const replies = yield* Effect.all([
-          server.ask("tasks/update", { taskId, inputResponses }),
-          server.ask("tasks/cancel", { taskId }),
-          server.ask("tasks/get", { taskId }),
-          server.ask("tasks/cancel", { taskId })
+          server.ask("tasks/update", { taskId, inputResponses }, { id: "a" }),
+          server.ask("tasks/cancel", { taskId }, { id: "b" }),
+          server.ask("tasks/get", { taskId }, { id: "c" }),
+          server.ask("tasks/cancel", { taskId }, { id: "d" })
         ], { concurrency: "unbounded" })
         for (const { result, text } of replies) assert.strictEqual(result?.["resultType"], "complete", text)
         yield* settle
