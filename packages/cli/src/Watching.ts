@@ -1,6 +1,6 @@
 /**
- * A task as it changes: one line that is redrawn each second where a person looks, and on the standard error one line for
- * each change where none does.
+ * A task as it changes: one line that is redrawn each second where a person looks, and on the standard error one line
+ * for each change where none does.
  *
  * @since 0.2.0
  */

@@ -143,7 +143,9 @@ const call = Command.make(
     against(given, (target, client) =>
       Effect.gen(function*() {
         const [tool, text, surplus] = target.rest
-        if (tool === undefined) return yield* CliFailure.usage("TOOL is missing", "`mcp-tasks tools` shows what there is")
+        if (tool === undefined) {
+          return yield* CliFailure.usage("TOOL is missing", "`mcp-tasks tools` shows what there is")
+        }
         if (surplus !== undefined) return yield* CliFailure.usage(`${JSON.stringify(surplus)} is one argument too many`)
         const args = yield* argumentsOf(text)
         const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
@@ -204,7 +206,7 @@ const answer = Command.make("answer", { ...Target.input, ...Answers.input }, (gi
       if (taskId === undefined) return yield* CliFailure.usage("TASK is missing")
       const wrong = pairs.find((pair) => !pair.includes("="))
       if (wrong !== undefined) return yield* CliFailure.usage(`${JSON.stringify(wrong)} is not FIELD=VALUE`)
-      const said = Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]))
+      const said = Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2)))
       const onInput = yield* Answers.handler({
         ...given,
         answer: Option.some({ ...Option.getOrElse(given.answer, () => ({})), ...said })
