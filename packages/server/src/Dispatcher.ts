@@ -198,20 +198,22 @@ export const layer = (
       return Dispatcher.of({
         receive,
         endSubscriptions: subscriptions.end,
-        handle: (input) => {
-          const received = receive(input)
-          switch (received._tag) {
-            case "Refused":
-              return received.reply
-            case "Notification":
-              return Effect.succeed(accepted)
-            case "Request":
-              return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
-          }
-        }
+        handle: (input) => handle(receive(input))
       })
     })
   ).pipe(Layer.provide(sealing))
+
+/** Answers at once where nothing can precede the answer. */
+const handle = (received: Received): Effect.Effect<Reply | Streaming, never, CurrentOwner> => {
+  switch (received._tag) {
+    case "Refused":
+      return received.reply
+    case "Notification":
+      return Effect.succeed(accepted)
+    case "Request":
+      return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
+  }
+}
 
 const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
