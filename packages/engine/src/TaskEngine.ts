@@ -15,7 +15,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as taskIds from "./internal/taskIds.ts"
@@ -91,6 +91,9 @@ export class TaskEngine extends Context.Service<TaskEngine, {
 /** How long a waiter trusts that a missing signal means that nothing happened. */
 const heartbeat = Duration.seconds(5)
 
+const isUnclear = (error: TaskStoreError | TaskAlreadyExists | TooManyTasks): error is TaskStoreError =>
+  error._tag === "TaskStoreError" && error.mayHaveHappened
+
 const make = Effect.gen(function*() {
   const store = yield* TaskStore
   const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
@@ -112,7 +115,12 @@ const make = Effect.gen(function*() {
     const at = yield* Clock.currentTimeMillis
     const created = TaskMachine.create({ ...task, at, taskId: yield* nextId })
     const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
-    return yield* store.create(first, { maxLive: limits.maxLiveTasks })
+    // Nobody else knows the id: a task that is there although the store did not say so is the one created here.
+    return yield* Effect.catchIf(store.create(first, { maxLive: limits.maxLiveTasks }), isUnclear, (error) =>
+      Effect.flatMap(
+        Effect.orElseSucceed(store.read(first.taskId), () => Option.none<Task.Stored>()),
+        Option.match({ onNone: () => Effect.fail(error), onSome: Effect.succeed })
+      ))
   })
 
   const awaitEnd: TaskEngine["Service"]["awaitEnd"] = Effect.fn("TaskEngine.awaitEnd")(function*(taskId, within) {

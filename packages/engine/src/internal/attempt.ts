@@ -73,6 +73,8 @@ export class Attempt {
         if (rejected.reason === "Terminal" || rejected.reason === "StaleAttempt") this.standing = "superseded"
         return Effect.succeed(Result.fail(rejected))
       }),
+      Effect.catchIf(isTooLarge, (error) =>
+        command._tag === "Fail" ? Effect.fail(error) : this.give({ _tag: "Fail", error: outgrown })),
       // The task was removed: it ended long ago, or an operator did it. Or the store is away and so are we.
       Effect.catchTag(["TaskNotFound", "TaskStoreError"], () => {
         this.standing = "superseded"
@@ -135,8 +137,17 @@ const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.space
 
 const isStoreError = (error: { readonly _tag: string }): error is TaskStoreError => error._tag === "TaskStoreError"
 
+const isTooLarge = (error: { readonly _tag: string }): error is TaskStoreError =>
+  isStoreError(error) && error.reason === "TooLarge"
+
+const isPassing = (error: { readonly _tag: string }): error is TaskStoreError =>
+  isStoreError(error) && !error.isPermanent
+
+const outgrown = { code: -32603, message: "The task has grown larger than its store can keep" }
+
 /**
- * Tries again while the store is away and for as long as `worthwhile`, and says so in the log once.
+ * Tries again while the store is away and for as long as `worthwhile`, and says so in the log once. What can never
+ * succeed is not tried again.
  *
  * @since 0.1.0
  */
@@ -144,8 +155,8 @@ export const patiently = <A, E extends { readonly _tag: string }, R>(
   effect: Effect.Effect<A, E, R>,
   worthwhile: () => boolean
 ): Effect.Effect<A, E, R> =>
-  Effect.catchIf(effect, isStoreError, (error) =>
+  Effect.catchIf(effect, isPassing, (error) =>
     Effect.andThen(
       Effect.logError("The task store failed; trying until it works", error),
-      Effect.retry(effect, { while: (error) => isStoreError(error) && worthwhile(), schedule: backoff })
+      Effect.retry(effect, { while: (error) => isPassing(error) && worthwhile(), schedule: backoff })
     ))

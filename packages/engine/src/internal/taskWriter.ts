@@ -28,8 +28,13 @@ type WriteError = TaskMachine.TaskRejected | TaskStoreError | VersionConflict
  * @since 0.1.0
  */
 export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"]) => {
+  // A write that may have happened is signalled too: to look again costs less than to wait for the heartbeat.
   const replace = (stored: Task.Stored, next: Task.Task) =>
-    Effect.tap(store.replace(stored, next), signal.publish(next.taskId))
+    store.replace(stored, next).pipe(
+      Effect.tap(signal.publish(next.taskId)),
+      Effect.tapError((error) =>
+        error._tag === "TaskStoreError" && error.mayHaveHappened ? signal.publish(next.taskId) : Effect.void)
+    )
 
   const write = (stored: Task.Stored, command: TaskCommand): Effect.Effect<Task.Stored, WriteError> => {
     const next = TaskMachine.step(stored.task, command)
