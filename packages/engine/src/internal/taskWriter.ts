@@ -45,12 +45,18 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
   /** Makes what the machine has decided durable, and says so to all who want to know. */
   const replace = ({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
     const next = events.reduce(TaskMachine.evolve, stored.task)
-    return Effect.tap(store.replace(stored, next), (replaced) =>
-      // Told first, so that nothing that follows from it is told before.
-      Effect.andThen(
-        lifecycle.changed({ stored: replaced, events, command: command._tag }),
-        signal.publish(next.taskId)
-      ))
+    return store.replace(stored, next).pipe(
+      Effect.tap((replaced) =>
+        // Told first, so that nothing that follows from it is told before.
+        Effect.andThen(
+          lifecycle.changed({ stored: replaced, events, command: command._tag }),
+          signal.publish(next.taskId)
+        )
+      ),
+      // A write that may have happened is signalled too: to look again costs less than to wait for the heartbeat.
+      Effect.tapError((error) =>
+        error._tag === "TaskStoreError" && error.mayHaveHappened ? signal.publish(next.taskId) : Effect.void)
+    )
   }
 
   const write = (wish: Wish): Effect.Effect<Task.Stored, WriteError> => {
