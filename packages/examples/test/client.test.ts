@@ -42,7 +42,8 @@ const inMemory = Effect.succeed(
     Layer.provide(Layer.unwrap(Effect.gen(function*() {
       const { handle } = yield* Dispatcher.Dispatcher
       const owner = yield* TaskOwner.CurrentOwner
-      return Transport.layerMemory((message) => Effect.provideService(handle(message), TaskOwner.CurrentOwner, owner))
+      return Transport.layerMemory((message) =>
+        Effect.provideService(Effect.flatMap(handle(message), Dispatcher.finalReply), TaskOwner.CurrentOwner, owner))
     }))),
     Layer.provide(Dispatcher.layer({ name: "memory", version: "0" })),
     Layer.provide(Embedded.layer),

@@ -268,7 +268,10 @@ const answer = <R>(
   result: Effect.Effect<string, refusals.Failure, R>
 ): Effect.Effect<Answered, never, R> =>
   result.pipe(
-    Effect.map((result) => ({ code: undefined, reply: { httpStatus: 200 as const, body: JsonRpc.result(id, result) } })),
+    Effect.map((result): Answered => ({
+      code: undefined,
+      reply: { httpStatus: 200, body: JsonRpc.result(id, result) }
+    })),
     Effect.catch((failure) =>
       Effect.map(refusals.toWireError(failure), (error) => {
         const answered = failed(id, error)
