@@ -123,8 +123,7 @@ export const Recovery = Schema.Literals(["resume", "fail"])
 export type Recovery = typeof Recovery.Type
 
 /**
- * The rules a task lives under, fixed when it is created so that every replica and every later release applies the
- * same ones.
+ * The rules a task lives under, fixed when it is created, so that every replica and release applies the same ones.
  *
  * @category models
  * @since 0.1.0
@@ -186,9 +185,8 @@ const fields = {
   ttlMs: Schema.NullOr(Millis),
   pollIntervalMs: Millis,
   statusMessage: Schema.optionalKey(Schema.String),
-  /** How many times the task was started; the fence that every command of a worker must carry. */
+  /** How many times the task was started, the fence of every command of a worker; and by which worker, of several. */
   attempt: Schema.Natural,
-  /** Who started that attempt, where several workers share a store. */
   worker: Schema.optionalKey(Schema.NonEmptyString),
   /** How many of those attempts died without handing the task back. */
   lostAttempts: Schema.Natural,

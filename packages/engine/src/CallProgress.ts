@@ -38,3 +38,12 @@ export const CallProgress: Context.Reference<(message: string, amount?: Amount) 
     "@effect-mcp-tasks/engine/CallProgress",
     { defaultValue: () => () => Effect.void }
   )
+
+/**
+ * Reports from within a plain call.
+ *
+ * @category reporting
+ * @since 0.2.0
+ */
+export const report = (message: string, amount?: Amount): Effect.Effect<void> =>
+  Effect.flatMap(CallProgress, (progress) => progress(message, amount))

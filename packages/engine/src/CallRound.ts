@@ -15,6 +15,7 @@ import * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskJournal from "@effect-mcp-tasks/core/TaskJournal"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as CallProgress from "./CallProgress.ts"
 import { CurrentTask } from "./CurrentTask.ts"
 import * as answers from "./internal/answers.ts"
 import * as round from "./internal/round.ts"
@@ -126,14 +127,14 @@ export const make = Effect.fnUntraced(function*(
   const given = yield* Effect.fromResult(answers.checkAll(state.outstanding, responses))
   const now = new round.Round(round.begin(tool, capabilities, state.steps, limits), {
     answers: [...state.answers, ...given.map((answer) => ({ ...answer, state: "answered" as const }))],
-    outstanding: state.outstanding,
     responses
   })
   return {
     run: (effect, { mute }) =>
       Effect.suspend(() => {
         now.mute = mute
-        const handle = taskHandle.make(now, limits)
+        // Nobody can poll a call, so what it reports is its progress.
+        const handle = { ...taskHandle.make(now, limits), report: CallProgress.report }
         return Effect.map(
           round.supervise(now, Effect.provideService(effect, CurrentTask, handle)),
           (ended): RoundEnd<Effect.Success<typeof effect>> =>

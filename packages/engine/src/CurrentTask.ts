@@ -13,7 +13,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type Amount, CallProgress } from "./CallProgress.ts"
+import * as CallProgress from "./CallProgress.ts"
 
 /**
  * The client cannot be asked.
@@ -117,7 +117,7 @@ export interface TaskHandle {
    * is not sent (MCP, "Progress": the value MUST increase). A plain call's reports never wait for the client: of many
    * that it has not read, the oldest are dropped.
    */
-  readonly report: (message: string, amount?: Amount) => Effect.Effect<void>
+  readonly report: (message: string, amount?: CallProgress.Amount) => Effect.Effect<void>
 
   /**
    * Puts a form before the user and waits for what becomes of it, for days if need be.
@@ -198,7 +198,7 @@ export const CurrentTask: Context.Reference<TaskHandle> = Context.Reference<Task
     defaultValue: () => ({
       taskId: Option.none(),
       attempt: 0,
-      report: (message, amount) => Effect.flatMap(CallProgress, (progress) => progress(message, amount)),
+      report: CallProgress.report,
       elicit: unavailable,
       elicitUrl: unavailable,
       sample: unavailable,

@@ -14,10 +14,12 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as lifecycles from "./internal/lifecycle.ts"
+import * as storeTime from "./internal/storeTime.ts"
 import * as taskIds from "./internal/taskIds.ts"
 import * as taskWaiters from "./internal/taskWaiters.ts"
 import * as taskWriter from "./internal/taskWriter.ts"
@@ -112,13 +114,17 @@ export class TaskEngine extends Context.Service<TaskEngine, {
 /** How long a waiter trusts that a missing signal means that nothing happened. */
 const heartbeat = Duration.seconds(5)
 
+const isUnclear = (error: TaskStoreError | TaskAlreadyExists | TooManyTasks): error is TaskStoreError =>
+  error._tag === "TaskStoreError" && error.mayHaveHappened
+
 const make = Effect.gen(function*() {
-  const store = yield* TaskStore
+  const store = storeTime.measured(yield* TaskStore)
   const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
   const limits = yield* TaskLimits
   const signal = yield* TaskSignal
   const now = yield* TaskClock
-  const writer = taskWriter.make({ store, signal, now })
+  const lifecycle = yield* lifecycles.make
+  const writer = taskWriter.make({ store, signal, now, lifecycle })
   const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {
@@ -130,11 +136,26 @@ const make = Effect.gen(function*() {
     return yield* writer.view(taskId)
   })
 
+  /** Nobody else knows the id: a task that is there although the store did not say so is the one created here. */
+  const confirmed = (taskId: string, error: TaskStoreError) =>
+    Effect.flatMap(
+      Effect.orElseSucceed(store.read(taskId), () => Option.none<Task.Stored>()),
+      Option.match({ onNone: () => Effect.fail(error), onSome: Effect.succeed })
+    )
+
   const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
     const at = yield* now
     const created = TaskMachine.create({ ...task, at, taskId: yield* nextId(at) })
-    const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
-    return yield* store.create(first, { maxLive: limits.maxLiveTasks })
+    const events = started ? Result.getOrElse(TaskMachine.decide(created, { _tag: "Start", at }), () => []) : []
+    const first = events.reduce<Task.Task>(TaskMachine.evolve, created)
+    const stored = yield* Effect.catchIf(
+      store.create(first, { maxLive: limits.maxLiveTasks }),
+      isUnclear,
+      (error) => confirmed(first.taskId, error)
+    )
+    yield* lifecycle.created(stored)
+    yield* lifecycle.changed({ stored, events, command: "Start" })
+    return stored
   })
 
   const awaitEnd: TaskEngine["Service"]["awaitEnd"] = Effect.fn("TaskEngine.awaitEnd")(function*(taskId, within) {

@@ -99,7 +99,7 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       let writes = 0
       process.link.disturb = (operation, effect) =>
         operation === "replace" && writes++ % 2 === 0
-          ? Effect.andThen(effect, Effect.fail(process.link.failure(operation)))
+          ? Effect.flatMap(effect, () => process.link.fail(operation))
           : effect
       const taskId = yield* call(other, "resumable")
       yield* becomes(other, taskId, "completed")
@@ -108,6 +108,28 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       assert.strictEqual(yield* Ref.get(runs), 1)
       assert.strictEqual(yield* Ref.get(steps), 3)
       assert.isAbove(writes, 6)
+    }).pipe(fleet))
+
+  test("a task that outgrows its store ends, whether with a step or with its result", () =>
+    Effect.gen(function*() {
+      const goneOn = yield* Ref.make(false)
+      const once = (text: string) =>
+        Effect.gen(function*() {
+          const task = yield* CurrentTask.CurrentTask
+          if (text === "step") yield* task.step("large", Schema.Int, Effect.succeed(1))
+          if (text === "step") yield* Ref.set(goneOn, true)
+          return "large"
+        })
+      const process = yield* start({ once }, quick)
+      const other = yield* start({}, idle)
+      for (const text of ["step", "result"]) {
+        let writes = 0
+        process.link.disturb = (operation, effect) =>
+          operation === "replace" && ++writes === 2 ? process.link.fail(operation, "TooLarge") : effect
+        const { error } = yield* becomes(other, yield* call(other, "once", text), "failed")
+        assert.strictEqual(error.message, "The task has become larger than the store can keep")
+      }
+      assert.isFalse(yield* Ref.get(goneOn))
     }).pipe(fleet))
 
   test("a tool that is no more, and arguments that do not fit it any more, end their tasks in words", () =>
@@ -160,7 +182,7 @@ const outages = (fleet: Provide, capabilities: Capabilities) => {
         const taskId = yield* call(other, "once")
         yield* until("it runs", Ref.get(isRunning))
         const waiting = yield* Effect.forEach([1, 2, 3], () => call(other, "resumable"))
-        process.link.disturb = (operation) => Effect.fail(process.link.failure(operation))
+        process.link.disturb = (operation) => process.link.fail(operation)
         yield* until("it is not ready", Effect.map(isReady, (ready) => !ready))
         yield* Effect.forkChild(
           Effect.andThen(Effect.sleep("4 seconds"), Effect.sync(() => {

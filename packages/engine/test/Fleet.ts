@@ -16,6 +16,17 @@ import { Clock, Context, Effect, Exit, Latch, Layer, Option, Scope } from "effec
 import { PersistedQueue } from "effect/persistence"
 import { type Script, toolsOf } from "./TestTools.ts"
 
+const failure = (operation: string, reason: TaskStore.TaskStoreError["reason"]): unknown => {
+  const cause = new Error(`${operation} was cut off`)
+  if (["beat", "beats", "leave"].includes(operation)) {
+    return new TaskWorkers.WorkersUnavailable({ operation: "beat", cause })
+  }
+  if (["offer", "take", "createWith"].includes(operation)) {
+    return new PersistedQueue.PersistedQueueError({ message: "The queue was cut off", cause })
+  }
+  return new TaskStore.TaskStoreError({ operation: "read", reason, cause })
+}
+
 /** What a test may do to one process: each operation on what is shared goes through here. */
 export class Link {
   private readonly isUp = Latch.makeUnsafe(true)
@@ -23,7 +34,7 @@ export class Link {
   /** Whether the signals that others sent are lost on the way. */
   isDeaf = false
   /** What becomes of an operation, by its name; tests replace it. */
-  disturb: (operation: string, effect: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown> = (
+  disturb: <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = (
     _operation,
     effect
   ) => effect
@@ -34,17 +45,11 @@ export class Link {
     this.isDown.openUnsafe()
   }
 
-  /** What an operation fails with while the storage is away. */
-  readonly failure = (operation: string): unknown => {
-    const cause = new Error(`${operation} was cut off`)
-    if (["beat", "beats", "leave"].includes(operation)) {
-      return new TaskWorkers.WorkersUnavailable({ operation: "beat", cause })
-    }
-    if (["offer", "take", "createWith"].includes(operation)) {
-      return new PersistedQueue.PersistedQueueError({ message: "The queue was cut off", cause })
-    }
-    return new TaskStore.TaskStoreError({ operation: "read", reason: "Unavailable", cause })
-  }
+  /** Fails as an operation does while the storage is away, or for another reason of its own. */
+  readonly fail = <E>(
+    operation: string,
+    reason: TaskStore.TaskStoreError["reason"] = "Unavailable"
+  ): Effect.Effect<never, E> => Effect.fail(failure(operation, reason) as E)
 
   readonly mend = (): void => {
     this.isDown.closeUnsafe()
@@ -58,8 +63,7 @@ export class Link {
   readonly whenDown: Effect.Effect<void> = Effect.suspend(() => this.isDown.await)
 
   readonly through = <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-    const disturbed = Effect.suspend(() =>
-      this.disturb(operation, effect as Effect.Effect<unknown, unknown>)) as Effect.Effect<A, E, R>
+    const disturbed = Effect.suspend(() => this.disturb(operation, effect))
     return Effect.andThen(this.isUp.await, Effect.onExit(disturbed, () => this.isUp.await))
   }
 
@@ -70,7 +74,7 @@ export class Link {
         name,
         typeof member === "function"
           ? (...args: ReadonlyArray<unknown>) => this.through(name, member(...args))
-          : Effect.isEffect(member) ? this.through(name, member as Effect.Effect<unknown>) : member
+          : Effect.isEffect(member) ? this.through(name, member) : member
       ])
     ) as S
 

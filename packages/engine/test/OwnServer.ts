@@ -105,7 +105,8 @@ const redisKind = async (options: ReadonlyArray<string>): Promise<Kind> => {
     sign: /Ready to accept connections/,
     run: () =>
       spawn("redis-server", [
-        "--port", String(port), "--bind", "127.0.0.1", "--dir", directory, "--save", "", ...options
+        "--port", String(port), "--bind", "127.0.0.1", "--dir", directory, "--save", "",
+        "--repl-diskless-sync-delay", "0", ...options
       ])
   }
 }
@@ -164,7 +165,8 @@ const forProcess = async (has: boolean, kind: () => Promise<Kind>): Promise<stri
 }
 
 /** Starts a Redis server that ends with this process; nothing without the binary. */
-export const startRedisForProcess = (): Promise<string | undefined> => forProcess(hasRedis, () => redisKind([]))
+export const startRedisForProcess = (...options: ReadonlyArray<string>): Promise<string | undefined> =>
+  forProcess(hasRedis, () => redisKind(options))
 
 /** Starts a Postgres server that ends with this process; nothing without the binaries. */
 export const startPostgresForProcess = (): Promise<string | undefined> =>

@@ -1,7 +1,7 @@
 /** What holds when several processes share the work. */
 import { CurrentTask } from "@effect-mcp-tasks/engine"
 import { assert, describe } from "@effect/vitest"
-import { Array as Arr, Deferred, Effect, Layer, Ref, Schema } from "effect"
+import { Array as Arr, Deferred, Effect, type Layer, Option, Ref, Schema } from "effect"
 import { accept, asking, type Capabilities, timesOf } from "./fleetTimes.ts"
 import { Fleet, type ProcessOptions, start } from "./Fleet.ts"
 import { call, get, owner } from "./TestTools.ts"
@@ -27,7 +27,7 @@ const gauge = Effect.gen(function*() {
 /** Tests replicas over the storage of a fleet. */
 export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilities: Capabilities) => {
   const { becomes, test, until } = timesOf(capabilities)
-  const fleet = Effect.provide(Layer.fresh(layer))
+  const fleet = Effect.provide(layer, { local: true })
   const is = (count: number) => (ref: Ref.Ref<number>) => Effect.map(Ref.get(ref), (value) => value === count)
 
   describe(name, () => {
@@ -57,7 +57,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
     test("runs as many handlers at a time as it has slots, and all of them in the end", () =>
       Effect.gen(function*() {
         const { measure, most } = yield* gauge
-        const process = yield* start({ once: () => measure(Effect.sleep("50 millis")) }, { ...quick, concurrency: 2 })
+        const both = until("two run", Effect.map(most, (count) => count === 2))
+        const process = yield* start({ once: () => measure(both) }, { ...quick, concurrency: 2 })
         const ids = yield* Effect.forEach(Arr.range(1, 6), () => call(process, "once"))
         for (const taskId of ids) yield* becomes(process, taskId, "completed")
         assert.strictEqual(yield* most, 2)
@@ -201,7 +202,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         const other = yield* start({}, idle)
         const taskId = yield* call(other, "once")
         const { store } = yield* Fleet
-        const attempt = Effect.map(store.read(taskId), (stored) => stored._tag === "Some" ? stored.value.task.attempt : 0)
+        const attempt = Effect.map(store.read(taskId), (stored) => Option.getOrThrow(stored).task.attempt)
         yield* until("it runs", Effect.map(attempt, (number) => number === 1))
         only.link.cut()
         yield* Effect.forkChild(Effect.andThen(Effect.sleep("4 seconds"), Effect.sync(only.link.mend)))

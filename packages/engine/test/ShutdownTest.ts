@@ -114,7 +114,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         const other = yield* start({}, idle)
         const taskId = yield* call(other, "resumable")
         yield* started(taskId)
-        leaving.link.disturb = (operation) => Effect.fail(leaving.link.failure(operation))
+        leaving.link.disturb = (operation) => leaving.link.fail(operation)
         const stopping = yield* Effect.forkChild(leaving.stop)
         yield* until("it has stopped", Effect.sync(() => stopping.pollUnsafe() !== undefined))
         yield* Fiber.join(stopping)

@@ -1,7 +1,7 @@
 /** What every runner does: run by each of them, on each storage. */
 import { CurrentTask, TaskTool } from "@effect-mcp-tasks/engine"
-import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Option, Ref, Schema } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Deferred, Effect, type Layer, Option, Ref, type Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { accept, asking, type Capabilities, confirm, type Provide, timesOf } from "./fleetTimes.ts"
 import { Fleet, start } from "./Fleet.ts"
@@ -11,7 +11,7 @@ import { call, get, owner, settle } from "./TestTools.ts"
 /** Tests a runner over the storage of a fleet. */
 export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilities: Capabilities) => {
   const { becomes, test, until } = timesOf(capabilities)
-  const fleet = Effect.provide(Layer.fresh(layer))
+  const fleet = Effect.provide(layer, { local: true })
 
   describe(name, () => {
     test("answers at once with a working task, and completes it", () =>
@@ -25,7 +25,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         assert.deepStrictEqual(task.result, { resultType: "complete", content: [{ type: "text", text: "hello" }] })
       }).pipe(fleet))
 
-    test("completes with isError when the tool fails as it declared", () =>
+    test("completes with isError when the tool fails as it declared [E11]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: () => Effect.fail("no such report") })
         const task = yield* becomes(process, yield* call(process, "once"), "completed")
@@ -36,7 +36,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         })
       }).pipe(fleet))
 
-    test("fails with the tool's own JSON-RPC error", () =>
+    test("fails with the tool's own JSON-RPC error [E12]", () =>
       Effect.gen(function*() {
         const process = yield* start({
           once: () => Effect.die(new TaskTool.ProtocolError({ code: -32603, message: "Upstream timed out", data: [1] }))
@@ -89,7 +89,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         )
       }).pipe(fleet))
 
-    test("refuses an answer that does not fit, and keeps the question", () =>
+    test("refuses an answer that does not fit, and keeps the question [F10]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: asking })
         const taskId = yield* call(process, "once")
@@ -114,7 +114,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         assert.strictEqual((yield* get(process, taskId)).status, "input_required")
       }).pipe(fleet))
 
-    test("passes on declining and cancelling, whatever they carry", () =>
+    test("passes on declining and cancelling, whatever they carry [F10]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: asking })
         for (const action of ["decline", "cancel"]) {
@@ -128,7 +128,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         }
       }).pipe(fleet))
 
-    test("does not ask a client that did not declare that it can be asked", () =>
+    test("does not ask a client that did not declare that it can be asked [F5]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: asking })
         for (const capabilities of [{}, { elicitation: { url: {} } }, { elicitation: null }]) {
@@ -136,7 +136,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         }
       }).pipe(fleet))
 
-    test("withdraws a question that its handler gave up", () =>
+    test("withdraws a question that its handler gave up [F3]", () =>
       Effect.gen(function*() {
         const goOn = yield* Deferred.make<void>()
         const process = yield* start({
@@ -202,7 +202,11 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         const isRunning = yield* Deferred.make<void>()
         const process = yield* start({
           once: () =>
-            Effect.uninterruptible(Effect.andThen(Deferred.succeed(isRunning, undefined), Deferred.await(gate)))
+            Deferred.succeed(isRunning, undefined).pipe(
+              Effect.andThen(Deferred.await(gate)),
+              Effect.uninterruptible,
+              Effect.andThen(Effect.never)
+            )
         })
         const taskId = yield* call(process, "once")
         yield* until("it runs", Deferred.isDone(isRunning))

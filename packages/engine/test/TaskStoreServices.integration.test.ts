@@ -1,16 +1,8 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
+import { redisStore } from "./ServerStores.ts"
 import * as services from "./services.ts"
 import { suite } from "./TaskStoreTest.ts"
-
-/** A store under keys of its own, which go with the scope. */
-const redisStore = (url: string) =>
-  Layer.unwrap(Effect.sync(() => {
-    const prefix = services.uniqueName()
-    return Layer.merge(TaskStore.layerRedisWith({ prefix }), services.dropKeysAfter(`{${prefix}}*`)).pipe(
-      Layer.provide(services.redisClient(url))
-    )
-  }))
 
 /** The suite keeps records larger than the client reads by default. */
 const postgresStore = (url: string) =>

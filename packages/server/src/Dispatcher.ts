@@ -18,6 +18,7 @@ import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Context from "effect/Context"
 import * as Aead from "effect/crypto/Aead"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -25,6 +26,7 @@ import * as Result from "effect/Result"
 import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
 import * as observe from "./internal/observe.ts"
+import * as ownerRates from "./internal/ownerRates.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
 import * as sealedState from "./internal/sealedState.ts"
@@ -54,8 +56,10 @@ export interface ServerInfo {
  * @since 0.1.0
  */
 export interface Reply {
-  readonly httpStatus: 200 | 202 | 400 | 404
+  readonly httpStatus: 200 | 202 | 400 | 404 | 429
   readonly body: string | undefined
+  /** When the client may try again, where it is told to. */
+  readonly retryAfter?: Duration.Duration
 }
 
 /**
@@ -152,7 +156,8 @@ export const layer = (
         hasFixedTools: Option.isNone(toolSwitch),
         engine,
         runner: yield* TaskRunner.TaskRunner,
-        states: yield* sealedState.make
+        states: yield* sealedState.make,
+        rates: yield* ownerRates.make
       })
       const identified = serverIdentity.make(info)
       const subscriptions = listen.make({ engine, limits, toolSwitch })
@@ -193,20 +198,22 @@ export const layer = (
       return Dispatcher.of({
         receive,
         endSubscriptions: subscriptions.end,
-        handle: (input) => {
-          const received = receive(input)
-          switch (received._tag) {
-            case "Refused":
-              return received.reply
-            case "Notification":
-              return Effect.succeed(accepted)
-            case "Request":
-              return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
-          }
-        }
+        handle: (input) => handle(receive(input))
       })
     })
   ).pipe(Layer.provide(sealing))
+
+/** Answers at once where nothing can precede the answer. */
+const handle = (received: Received): Effect.Effect<Reply | Streaming, never, CurrentOwner> => {
+  switch (received._tag) {
+    case "Refused":
+      return received.reply
+    case "Notification":
+      return Effect.succeed(accepted)
+    case "Request":
+      return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
+  }
+}
 
 const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
@@ -265,7 +272,14 @@ const answer = <R>(
       code: undefined,
       reply: { httpStatus: 200, body: JsonRpc.result(id, result) }
     })),
-    Effect.catch((failure) => Effect.map(refusals.toWireError(failure), (error) => failed(id, error))),
+    Effect.catch((failure) =>
+      Effect.map(refusals.toWireError(failure), (error) => {
+        const answered = failed(id, error)
+        return failure._tag === "TooOften"
+          ? { ...answered, reply: { ...answered.reply, httpStatus: 429 as const, retryAfter: failure.retryAfter } }
+          : answered
+      })
+    ),
     Effect.catchCause((cause) => Effect.map(refusals.defect(cause), (error) => failed(id, error)))
   )
 

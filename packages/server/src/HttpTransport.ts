@@ -12,6 +12,7 @@
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -166,7 +167,14 @@ export const layerMetrics = (
   return HttpRouter.add("GET", path, (request) => guard(request) ?? served)
 }
 
-const respond = ({ body, httpStatus }: Reply): HttpServerResponse.HttpServerResponse =>
+const respond = ({ body, httpStatus, retryAfter }: Reply): HttpServerResponse.HttpServerResponse =>
   body === undefined
     ? HttpServerResponse.empty({ status: httpStatus })
-    : HttpServerResponse.text(body, { status: httpStatus, contentType: "application/json" })
+    : HttpServerResponse.text(body, {
+      status: httpStatus,
+      contentType: "application/json",
+      ...(retryAfter === undefined ? {} : { headers: { "retry-after": inSeconds(retryAfter) } })
+    })
+
+const inSeconds = (duration: Duration.Duration): string =>
+  Headers.formatRetryAfter(Headers.retryAfterDuration(duration))

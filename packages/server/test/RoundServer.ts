@@ -1,11 +1,10 @@
 /** A server whose tools ask, each in a way of its own, and calls of them round by round. */
-import { CurrentTask, Embedded, type TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
+import { CurrentTask, Embedded, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { Dispatcher, type RequestState } from "@effect-mcp-tasks/server"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Ref, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { ada, message, read, tasks } from "./TestServer.ts"
-import * as Owner from "@effect-mcp-tasks/engine/TaskOwner"
 
 const parameters = Schema.Struct({ text: Schema.optionalKey(Schema.String), n: Schema.optionalKey(Schema.Int) })
 const failure = Schema.Union([CurrentTask.InputUnavailable, Schema.String])
@@ -99,7 +98,7 @@ export const start = Effect.fnUntraced(function*(script: Script, options: Option
   const send = (method: string, params: Schema.JsonObject, sender: Sender = {}) =>
     handle({ headers: undefined, body: message(method, params, { capabilities: sender.capabilities ?? tasks }) }).pipe(
       Effect.flatMap(Dispatcher.finalReply),
-      Effect.provideService(Owner.CurrentOwner, sender.owner ?? ada),
+      Effect.provideService(TaskOwner.CurrentOwner, sender.owner ?? ada),
       Effect.provideContext(context)
     )
   const ask = Effect.fnUntraced(function*(method: string, params: Schema.JsonObject, sender?: Sender) {
@@ -129,7 +128,10 @@ export const start = Effect.fnUntraced(function*(script: Script, options: Option
 export type Server = Effect.Success<ReturnType<typeof start>>
 
 /** Expects that a call wants answers under these keys, and gives back the answer. */
-export const wants = Effect.fnUntraced(function*<E, R>(call: Effect.Effect<Answer, E, R>, ...keys: ReadonlyArray<string>) {
+export const wants = Effect.fnUntraced(function*<E, R>(
+  call: Effect.Effect<Answer, E, R>,
+  ...keys: ReadonlyArray<string>
+) {
   const answer = yield* call
   assert.strictEqual(answer.error, undefined)
   assert.strictEqual(answer.result["resultType"], "input_required", JSON.stringify(answer.result))
@@ -138,7 +140,11 @@ export const wants = Effect.fnUntraced(function*<E, R>(call: Effect.Effect<Answe
 })
 
 /** Expects an error, and gives back its message. */
-export const refuses = Effect.fnUntraced(function*<E, R>(call: Effect.Effect<Answer, E, R>, code: number, status = 200) {
+export const refuses = Effect.fnUntraced(function*<E, R>(
+  call: Effect.Effect<Answer, E, R>,
+  code: number,
+  status = 200
+) {
   const { error, httpStatus } = yield* call
   assert.deepStrictEqual([error?.code, httpStatus], [code, status], error?.message)
   return error?.message ?? ""

@@ -10,12 +10,13 @@ import {
   TaskTool,
   TaskTools
 } from "@effect-mcp-tasks/engine"
-import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
+import { Dispatcher, HttpTransport, RateLimits } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
 import { Cause, Context, Effect, Layer, Logger, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"
+import type { RateLimiter } from "effect/persistence"
 import { type Agent, createServer, type IncomingHttpHeaders, request, type RequestOptions } from "node:http"
 
 const parameters = Schema.Struct({ text: Schema.String })
@@ -65,6 +66,9 @@ export interface Options {
   readonly limits?: Partial<TaskLimits.Limits>
   /** The engine, for tests in which several share a signal. */
   readonly engine?: typeof Embedded.layer
+  readonly rates?: RateLimits.Rates
+  /** Where rates are counted; nowhere in particular unless given. */
+  readonly rateStore?: Layer.Layer<RateLimiter.RateLimiterStore>
   /** Where log messages go; nowhere unless given. */
   readonly logs?: Array<string>
 }
@@ -83,6 +87,8 @@ export const dispatcher = (options: Options = {}) => {
     Layer.provide(Kit.toLayer({ plain: handler, job: handler, strict: handler, quick: handler })),
     Layer.provideMerge(options.store ?? TaskStore.layerMemory),
     Layer.provide(TaskLimits.layer(options.limits ?? {})),
+    Layer.provide(RateLimits.layer(options.rates ?? {})),
+    Layer.provide(options.rateStore ?? Layer.empty),
     Layer.provideMerge(Logger.layer([log]))
   )
 }

@@ -70,7 +70,7 @@ export const make = (services: ClaimServices) => {
   })
 
   const startHere = Effect.fnUntraced(function*(taskId: string, seat: Seat) {
-    const started = yield* running.patiently(start(taskId), () => !running.isDraining())
+    const started = yield* running.patiently(start(taskId), () => !running.isDraining)
     if (Option.isNone(started)) return slots.release(seat)
     const call = yield* storedCall.decode(tools, started.value.task)
     if (Result.isSuccess(call)) return yield* running.run(started.value, call.success, seat)
@@ -85,7 +85,7 @@ export const make = (services: ClaimServices) => {
   const claim = (taskId: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (isHere(taskId)) return Effect.void
-      const seat = running.isDraining() ? undefined : slots.tryTake()
+      const seat = running.isDraining ? undefined : slots.tryTake()
       if (seat === undefined) return Effect.interrupt
       claiming.add(taskId)
       return startHere(taskId, seat).pipe(

@@ -25,7 +25,7 @@ export const requestedSchema = (schema: Schema.Constraint): Result.Result<Node, 
   const resolve = (node: Schema.Json | undefined) => schemaText.resolve(root, node)
   const { properties, required, type } = resolve(root)
   // A struct without fields is, to JSON Schema, anything at all. Here it asks for no more than consent.
-  if (type !== "object" && !isEmpty(root)) return Result.fail("it must be a struct")
+  if (type !== "object" && !schemaText.isEmptyStruct(schema)) return Result.fail("it must be a struct")
   const fields: Array<readonly [string, Node]> = []
   for (const [name, property] of Object.entries(JsonRpc.isJsonObject(properties) ? properties : {})) {
     const field = fieldOf(resolve(property))
@@ -40,9 +40,6 @@ export const requestedSchema = (schema: Schema.Constraint): Result.Result<Node, 
     ...(Array.isArray(required) ? { required } : {})
   })
 }
-
-const isEmpty = ({ anyOf }: Node): boolean =>
-  Array.isArray(anyOf) && anyOf.length === 2 && anyOf.every((node) => JsonRpc.isJsonObject(node) && "type" in node)
 
 const titles = ["title", "description", "default"]
 
@@ -63,7 +60,9 @@ const fieldOf = (node: Node): Node | undefined => {
       return { type: "boolean", ...keep(node) }
     case "array": {
       const items = JsonRpc.isJsonObject(node["items"]) ? node["items"] : {}
-      const choice = Array.isArray(items["enum"]) ? { type: "string", enum: items["enum"] } : choices(items)
+      const choice = items["type"] === "string" && items["enum"] !== undefined
+        ? { type: "string", enum: items["enum"] }
+        : choices(items)
       return choice === undefined ? undefined : {
         type: "array",
         items: "oneOf" in choice ? { anyOf: choice["oneOf"] } : choice,

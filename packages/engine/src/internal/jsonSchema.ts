@@ -105,7 +105,8 @@ const describe = (errors: ReadonlyArray<OutputUnit>): string =>
     .filter(({ keywordLocation }, index, all) =>
       !all.slice(index + 1).some((later) => later.keywordLocation.startsWith(`${keywordLocation}/`)))
     .slice(0, 3)
-    .map(({ error, instanceLocation }) => instanceLocation === "#" ? error : `${instanceLocation.slice(1)}: ${error}`)
+    .map(({ error, instanceLocation }) =>
+      instanceLocation === "#" ? error : `${decodeURIComponent(instanceLocation.slice(1))}: ${error}`)
     .join(" ")
 
 const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : "the schema cannot be read"

@@ -64,8 +64,8 @@ export const make = (services: RecoveryServices) => {
    * there is a slot for it here, has lost its entry: it is claimed without one.
    */
   const settle = (stored: Task.Stored<Task.LiveTask>) =>
-    unattended.get(stored.task.taskId) === stored.version && !running.isDraining()
-      ? Effect.catchCause(claims.claim(stored.task.taskId), () => Effect.void)
+    unattended.get(stored.task.taskId) === stored.version && !running.isDraining
+      ? Effect.ignoreCause(claims.claim(stored.task.taskId))
       : queue.offer({ taskId: stored.task.taskId, attempt: stored.task.attempt + 1 })
 
   const scanAll = Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
@@ -105,6 +105,13 @@ export const make = (services: RecoveryServices) => {
     })
   }
 }
+
+/**
+ * What looks for work that nobody does.
+ *
+ * @since 0.2.0
+ */
+export type Recovery = ReturnType<typeof make>
 
 const isLive = (stored: Task.Stored): stored is Task.Stored<Task.LiveTask> =>
   stored.task.status === "working" || stored.task.status === "input_required"

@@ -159,7 +159,7 @@ return 1`
 
 /**
  * What is due, as id, version and life of each. An id without its task (Redis was told to evict) is dropped, since it
- * would come up for ever.
+ * would come up for ever. Only its owner's count keeps it: nobody knows any more whose it was.
  *
  * @since 0.1.0
  */
@@ -196,10 +196,9 @@ export interface Listing {
   readonly to: string
   /** How many characters stand before the id in each member. */
   readonly skip: number
-  /** Nothing for every owner. */
+  /** Who must own a task and what its life must be, where the index does not say so itself. */
   readonly owner: string | undefined
-  /** `"1"`, `"0"` or empty for both. */
-  readonly live: string
+  readonly live: boolean | undefined
   readonly limit: number
 }
 
@@ -214,12 +213,20 @@ const stride = 500
  */
 export const list = Redis.script(
   (of: Keys, { from, index, limit, live, owner, skip, to }: Listing) => [
-    index, of.tasks, from, to, skip, live, limit, Math.min(limit, stride), ...(owner === undefined ? [] : [owner])
+    index,
+    of.tasks,
+    from,
+    to,
+    skip,
+    limit,
+    owner === undefined && live === undefined ? Math.min(limit, stride) : stride,
+    live === undefined ? "" : live ? 1 : 0,
+    ...(owner === undefined ? [] : [owner])
   ],
   {
     numberOfKeys: 1,
     lua: `
-local tasks, from, to, skip, live, limit, count, owner = unpack(ARGV)
+local tasks, from, to, skip, limit, count, live, owner = unpack(ARGV)
 local members = redis.call('ZRANGEBYLEX', KEYS[1], from, to, 'LIMIT', 0, count)
 local found = { members[tonumber(count)] or false }
 local hits = 0

@@ -24,6 +24,10 @@ type Operation = TaskStoreError["operation"]
 interface Connection {
   readonly redis: Redis.Redis["Service"]
   readonly keys: redisScripts.Keys
+  /** Runs a script, whether Redis knows it already or not. */
+  readonly run: <P extends ReadonlyArray<unknown>, A>(
+    script: Redis.Script<{ readonly params: P; readonly result: A }>
+  ) => (...params: P) => Effect.Effect<A, Redis.RedisError>
   /** Gives up after a while, and says what failed. */
   readonly within: <A>(
     operation: Operation,
@@ -50,10 +54,25 @@ export const make = Effect.fnUntraced(function*(options: {
       duration: timeout,
       orElse: () => Effect.fail(silent(operation, timeout))
     })
-  const on = { redis, keys: redisScripts.keys(prefix), within }
+  const on = { redis, keys: redisScripts.keys(prefix), run: runOn(redis), within }
   yield* redisSafety.check(redis).pipe(Effect.timeoutOption(timeout))
   return { ...writing(on), ...reading(on) }
 })
+
+const isUnknownScript = ({ cause }: Redis.RedisError): boolean => String(cause).includes("NOSCRIPT")
+
+/**
+ * The service sends a script that Redis has forgotten again, once. If it is forgotten anew before it is called, it goes
+ * in one piece. None of that is done twice: a script that is unknown has not run.
+ */
+const runOn = (redis: Redis.Redis["Service"]): Connection["run"] =>
+<P extends ReadonlyArray<unknown>, A>(script: Redis.Script<{ readonly params: P; readonly result: A }>) => {
+  const known = redis.eval(script)
+  const whole = (params: P) =>
+    redis.send<A>("EVAL", script.lua, `${script.numberOfKeys(...params)}`, ...script.params(...params).map(String))
+  return (...params: P) =>
+    known(...params).pipe(Effect.catch((error) => isUnknownScript(error) ? whole(params) : Effect.fail(error)))
+}
 
 const silent = (operation: Operation, timeout: Duration.Duration): TaskStoreError =>
   new TaskStoreError({
@@ -63,11 +82,11 @@ const silent = (operation: Operation, timeout: Duration.Duration): TaskStoreErro
   })
 
 const writing = (
-  { keys, redis, within }: Connection
+  { keys, run, within }: Connection
 ): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => {
-  const create = redis.eval(redisScripts.create)
-  const replace = redis.eval(redisScripts.replace)
-  const remove = redis.eval(redisScripts.remove)
+  const create = run(redisScripts.create)
+  const replace = run(redisScripts.replace)
+  const remove = run(redisScripts.remove)
   return {
     create: Effect.fnUntraced(function*(task, { maxLive }) {
       const record = TaskRecord.encode(task)
@@ -92,10 +111,10 @@ const writing = (
 }
 
 const reading = (
-  { keys, redis, within }: Connection
+  { keys, redis, run, within }: Connection
 ): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => {
-  const due = redis.eval(redisScripts.due)
-  const list = redis.eval(redisScripts.list)
+  const due = run(redisScripts.due)
+  const list = run(redisScripts.list)
   const members = (taskId: string, ...names: ReadonlyArray<string>) =>
     redis.send<ReadonlyArray<string | null>>("HMGET", keys.tasks + taskId, ...names)
 
@@ -151,14 +170,13 @@ const start = (
   keys: redisScripts.Keys,
   { after = "", limit, live, owner }: Parameters<TaskStore["Service"]["list"]>[0]
 ): redisScripts.Listing => {
-  const wanted = { limit, owner, live: live === undefined ? "" : live ? "1" : "0" }
-  if (owner !== undefined && live === true) {
-    const [, to] = redisScripts.range(owner)
-    const before = `${owner}\0`
-    const skip = new TextEncoder().encode(before).length
-    return { ...wanted, index: keys.owned, from: `(${before}${after}`, to, skip }
-  }
-  return { ...wanted, index: live === true ? keys.live : keys.ids, from: `(${after}`, to: "+", skip: 0 }
+  const whole = { from: `(${after}`, to: "+", skip: 0, limit, live: undefined }
+  if (live !== true) return { ...whole, index: keys.ids, owner, live }
+  if (owner === undefined) return { ...whole, index: keys.live, owner }
+  const [, to] = redisScripts.range(owner)
+  const before = `${owner}\0`
+  const skip = new TextEncoder().encode(before).length
+  return { ...whole, index: keys.owned, owner: undefined, from: `(${before}${after}`, to, skip }
 }
 
 const dueTasks = (flat: ReadonlyArray<string>): ReadonlyArray<DueTask> => {

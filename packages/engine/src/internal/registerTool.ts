@@ -143,13 +143,10 @@ const hints = ({ annotations }: Tool.Any): Schema.JsonObject => ({
 })
 
 /** `Struct({})` is, to JSON Schema, any value at all; as parameters it means none. */
-const inputSchema = (tool: Tool.Any): Schema.JsonObject => {
-  const { ast } = tool.parametersSchema as Schema.Constraint
-  const isEmpty = ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
-  return isEmpty
+const inputSchema = (tool: Tool.Any): Schema.JsonObject =>
+  schemaText.isEmptyStruct(tool.parametersSchema as Schema.Constraint)
     ? { type: "object", properties: {} }
     : schemaText.json(Tool.getJsonSchema(tool, { transformer: schemaText.keepExtensions }))
-}
 
 /** Text, nothing, anything, or a complete result promise no structured content. */
 const outputSchema = (tool: Tool.Any): Schema.JsonObject | undefined => {

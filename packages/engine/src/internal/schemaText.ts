@@ -16,6 +16,14 @@ import type * as LanguageModel from "effect/ai/LanguageModel"
 export const json = (schema: JsonSchema.JsonSchema): Schema.JsonObject => JSON.parse(JSON.stringify(schema))
 
 /**
+ * Tells a struct without fields, which is, to JSON Schema, any value at all.
+ *
+ * @since 0.1.0
+ */
+export const isEmptyStruct = ({ ast }: Schema.Constraint): boolean =>
+  ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
+
+/**
  * Keeps the annotations that JSON Schema does not know and MCP does, `x-mcp-header` among them: `effect/ai` leaves
  * them out.
  *
@@ -29,29 +37,20 @@ export const keepExtensions: LanguageModel.CodecTransformer = (codec) => {
   return { codec, jsonSchema: hoisted(json(document)) as JsonSchema.JsonSchema }
 }
 
-/** Keywords that mean the same beside a type as within its `allOf`, whatever else stands there. */
-const independent: ReadonlySet<string> = new Set([
-  "title",
-  "description",
-  "default",
-  "examples",
-  "format",
-  "pattern",
-  "minLength",
-  "maxLength",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-  "minItems",
-  "maxItems",
-  "uniqueItems",
-  "minProperties",
-  "maxProperties"
-])
+/** Keywords that mean the same beside a type as within its `allOf`: how two of them are one. */
+const lowest = (a: Schema.Json, b: Schema.Json) => Math.min(Number(a), Number(b))
+const highest = (a: Schema.Json, b: Schema.Json) => Math.max(Number(a), Number(b))
+const later = (_: Schema.Json, b: Schema.Json) => b
+const never = () => undefined
 
-const isIndependent = (keyword: string): boolean => independent.has(keyword) || keyword.startsWith("x-")
+type Combine = (a: Schema.Json, b: Schema.Json) => Schema.Json | undefined
+
+const independent: ReadonlyMap<string, Combine> = new Map<string, Combine>([
+  ...["minLength", "minimum", "exclusiveMinimum", "minItems", "minProperties"].map((it) => [it, highest] as const),
+  ...["maxLength", "maximum", "exclusiveMaximum", "maxItems", "maxProperties"].map((it) => [it, lowest] as const),
+  ...["title", "description", "default", "examples"].map((it) => [it, later] as const),
+  ...["format", "pattern", "multipleOf", "uniqueItems"].map((it) => [it, never] as const)
+])
 
 /**
  * Moves what a check adds to a type up beside the type. An annotation on `Schema.Int` is one on its check, which
@@ -62,15 +61,24 @@ const hoisted = (node: Schema.JsonObject): Schema.JsonObject => {
     Object.entries(node).map(([key, value]) => [key, isData.has(key) ? value : within(value)])
   )
   if (!Array.isArray(allOf)) return allOf === undefined ? rest : { ...rest, allOf }
-  const left: Array<Schema.Json> = []
-  const up: Record<string, Schema.Json> = { ...rest }
-  for (const part of allOf) {
-    const fits = JsonRpc.isJsonObject(part) &&
-      Object.keys(part).every((key) => isIndependent(key) && !Object.hasOwn(up, key))
-    if (fits) Object.assign(up, part)
-    else left.push(part)
-  }
+  let up: Schema.JsonObject = rest
+  const left = allOf.filter((part) => {
+    const merged = JsonRpc.isJsonObject(part) ? merge(up, part) : undefined
+    up = merged ?? up
+    return merged === undefined
+  })
   return left.length === 0 ? up : { ...up, allOf: left }
+}
+
+const merge = (node: Schema.JsonObject, part: Schema.JsonObject): Schema.JsonObject | undefined => {
+  const merged: Array<readonly [string, Schema.Json]> = []
+  for (const [key, value] of Object.entries(part)) {
+    const combine = key.startsWith("x-") ? later : independent.get(key)
+    const one = Object.hasOwn(node, key) ? combine?.(node[key] ?? null, value) : combine && value
+    if (one === undefined) return undefined
+    merged.push([key, one])
+  }
+  return { ...node, ...Object.fromEntries(merged) }
 }
 
 /** Keywords whose value is data and no schema. */

@@ -5,6 +5,7 @@
  */
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import type { TaskEvent } from "@effect-mcp-tasks/core/TaskEvent"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,31 +16,53 @@ import * as TaskOwner from "../TaskOwner.ts"
 import type { TaskSignal } from "../TaskSignal.ts"
 import { type TaskStore, TaskStoreError, VersionConflict } from "../TaskStore.ts"
 import * as answers from "./answers.ts"
+import type { Lifecycle } from "./lifecycle.ts"
 
 /** Each lost race means that somebody else got on; this many in a row mean that something is wrong. */
 const maxRaces = 100
 
 type WriteError = TaskMachine.TaskRejected | TaskStoreError | VersionConflict
 
+/** A command to a task as it was read. */
+interface Wish {
+  readonly stored: Task.Stored
+  readonly command: TaskCommand
+}
+
 interface Services {
+  readonly lifecycle: Lifecycle
   readonly store: TaskStore["Service"]
   readonly signal: TaskSignal["Service"]
   readonly now: Effect.Effect<number>
 }
 
 /**
- * Makes the writer over a store, a signal and a clock.
+ * Makes the writer over a store, a signal and a clock, which tells of what it has written.
  *
  * @since 0.1.0
  */
-export const make = ({ now, signal, store }: Services) => {
-  const replace = (stored: Task.Stored, next: Task.Task) =>
-    Effect.tap(store.replace(stored, next), signal.publish(next.taskId))
+export const make = ({ lifecycle, now, signal, store }: Services) => {
+  /** Makes what the machine has decided durable, and says so to all who want to know. */
+  const replace = ({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
+    const next = events.reduce(TaskMachine.evolve, stored.task)
+    return store.replace(stored, next).pipe(
+      Effect.tap((replaced) =>
+        // Told first, so that nothing that follows from it is told before.
+        Effect.andThen(
+          lifecycle.changed({ stored: replaced, events, command: command._tag }),
+          signal.publish(next.taskId)
+        )
+      ),
+      // A write that may have happened is signalled too: to look again costs less than to wait for the heartbeat.
+      Effect.tapError((error) =>
+        error._tag === "TaskStoreError" && error.mayHaveHappened ? signal.publish(next.taskId) : Effect.void)
+    )
+  }
 
-  const write = (stored: Task.Stored, command: TaskCommand): Effect.Effect<Task.Stored, WriteError> => {
-    const next = TaskMachine.step(stored.task, command)
-    if (Result.isFailure(next)) return Effect.fail(next.failure)
-    return next.success === stored.task ? Effect.succeed(stored) : replace(stored, next.success)
+  const write = (wish: Wish): Effect.Effect<Task.Stored, WriteError> => {
+    const events = TaskMachine.decide(wish.stored.task, wish.command)
+    if (Result.isFailure(events)) return Effect.fail(events.failure)
+    return events.success.length === 0 ? Effect.succeed(wish.stored) : replace(wish, events.success)
   }
 
   const existing = (taskId: string) => found(taskId, store.read)
@@ -55,7 +78,7 @@ export const make = ({ now, signal, store }: Services) => {
 
   /** For commands that the machine does not refuse a task in this state. */
   const unrefused = (stored: Task.Stored, command: TaskCommand) =>
-    Effect.catchTag(write(stored, command), "TaskRejected", ({ reason, taskId }) =>
+    Effect.catchTag(write({ stored, command }), "TaskRejected", ({ reason, taskId }) =>
       Effect.die(new Error(`${command._tag} of ${taskId} at version ${stored.version} was refused: ${reason}`)))
 
   const answer = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) {
@@ -71,17 +94,15 @@ export const make = ({ now, signal, store }: Services) => {
   })
 
   const apply = Effect.fnUntraced(function*(target: string | Task.Stored, command: TaskCommand) {
-    if (typeof target === "string") {
-      return yield* racing(Effect.flatMap(existing(target), (stored) => write(stored, command)))
-    }
+    const taskId = typeof target === "string" ? target : target.task.taskId
+    const afresh = racing(Effect.flatMap(existing(taskId), (stored) => write({ stored, command })))
+    if (typeof target === "string") return yield* afresh
     // What is remembered may be old. A change is safe to try, since the version guards it; a refusal, or an
     // acknowledgement without effect, is not to be believed before the task has been read.
-    const { taskId } = target.task
-    const next = TaskMachine.step(target.task, command)
-    const afresh = racing(Effect.flatMap(existing(taskId), (stored) => write(stored, command)))
-    return Result.isFailure(next) || next.success === target.task
+    const events = TaskMachine.decide(target.task, command)
+    return Result.isFailure(events) || events.success.length === 0
       ? yield* afresh
-      : yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => afresh)
+      : yield* Effect.catchTag(replace({ stored: target, command }, events.success), "VersionConflict", () => afresh)
   })
 
   return {

@@ -40,6 +40,7 @@ export const call = Effect.fnUntraced(function*(
   services: Services,
   request: McpRequest.AdmittedRequest
 ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
+  yield* services.rates.call
   const { arguments: given = {}, name } = request.params
   const tool = typeof name === "string" ? services.tools.get(name) : Option.none()
   if (Option.isNone(tool)) return yield* refuse(WireError.invalidParams("params.name is not the name of a tool"))
@@ -81,6 +82,7 @@ const asTask = Effect.fnUntraced(function*(
   { inlineWithin }: TaskSettings,
   { call, given, journal, request, tool }: Accepted
 ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
+  yield* services.rates.create
   const owner = yield* TaskOwner.CurrentOwner
   const submitted = services.runner.submit({
     owner,

@@ -18,6 +18,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
+import type { OwnerRates } from "./ownerRates.ts"
 import { type Failure, refuse } from "./refusals.ts"
 import type { SealedState } from "./sealedState.ts"
 
@@ -33,6 +34,7 @@ export interface Services {
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
   readonly states: SealedState
+  readonly rates: OwnerRates
 }
 
 /**
@@ -63,7 +65,7 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
  * @since 0.1.0
  */
 export const make = (info: ServerInfo, services: Services): Methods => {
-  const { engine, hasFixedTools } = services
+  const { engine, hasFixedTools, rates } = services
   const discovered = Effect.succeed(discover(info, services))
   const fixed = list(services.tools)
   const listed = Effect.sync(() => hasFixedTools ? fixed : list(services.tools))
@@ -71,9 +73,12 @@ export const make = (info: ServerInfo, services: Services): Methods => {
     const { method, params } = request
     switch (method) {
       case "tasks/get":
-        return withTask(params, (owner, taskId) =>
-          Effect.map(engine.view(owner, taskId), ({ head, result }) =>
-            TaskWire.getTaskResult(head, result ?? undefined)))
+        return Effect.andThen(
+          rates.poll,
+          withTask(params, (owner, taskId) =>
+            Effect.map(engine.view(owner, taskId), ({ head, result }) =>
+              TaskWire.getTaskResult(head, result ?? undefined)))
+        )
       case "tasks/update":
         return withTask(params, (owner, taskId) => {
           const { inputResponses } = params
