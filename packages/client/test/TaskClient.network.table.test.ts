@@ -57,7 +57,7 @@ const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, t
 ]
 
 describe("a poll that fails", () => {
-  it.effect.each(passing)("is repeated after %s, under a new id (J14)", ([, reply]) =>
+  it.effect.each(passing)("is repeated after %s, under a new id [J14]", ([, reply]) =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],

@@ -5,7 +5,9 @@ import {
 } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
-import { type Cause, Context, Effect, Exit, Layer, Logger, Option, Queue, Redacted, Schema, Scope, Sink, Stdio, Stream } from "effect"
+import {
+  type Cause, Context, Effect, Exit, Layer, Logger, Option, Queue, Redacted, Schema, Scope, Sink, Stdio, Stream
+} from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createServer } from "node:http"
 import * as DutyTools from "./DutyTools.ts"
@@ -162,6 +164,7 @@ interface Waiting {
   readonly id: Schema.Json | undefined
   readonly token: Schema.Json | undefined
   readonly lines: Queue.Queue<string, Cause.Done>
+  isAnswered: boolean
 }
 
 const belongsTo =
@@ -179,9 +182,12 @@ const session = Effect.fnUntraced(function*(context: Context_, as: string) {
   const take = (line: string) => {
     assert.match(line, /^[^\n\r]+\n$/)
     const message = partsOf(line)
-    const found = [...waiting].find(belongsTo(message)) ?? (message.id === null ? [...waiting][0] : undefined)
-    assert.isDefined(found, `nobody asked for ${line}`)
-    if (found !== undefined) Queue.offerUnsafe(found.lines, line)
+    // An id may be used again once its request is answered, so the latest counts.
+    const found = [...waiting].toReversed().find(belongsTo(message)) ??
+      (message.id === null ? [...waiting].find(({ isAnswered }) => !isAnswered) : undefined)
+    if (found === undefined) return assert.fail(`nobody asked for ${line}`)
+    if (message.method === undefined) found.isAnswered = true
+    Queue.offerUnsafe(found.lines, line)
   }
   const stdout = () => Sink.forEach((chunk: string | Uint8Array) => Effect.sync(() => take(String(chunk))))
   yield* StdioTransport.serve().pipe(
@@ -194,7 +200,7 @@ const session = Effect.fnUntraced(function*(context: Context_, as: string) {
   const begin = Effect.fnUntraced(function*(body: string) {
     const { id, meta } = partsOf(body)
     const lines = yield* Queue.unbounded<string, Cause.Done>()
-    const entry: Waiting = { id, token: meta["progressToken"], lines }
+    const entry: Waiting = { id, token: meta["progressToken"], lines, isAnswered: false }
     waiting.add(entry)
     yield* write(body)
     return entry

@@ -115,7 +115,7 @@ const start = Effect.fnUntraced(function*(transport: Transport, options: Connect
       }),
       /** Expects that nothing follows where an answer ends its stream. */
       isOver: Effect.map(Effect.exit(reading.next), (exit) => {
-        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Cause.Done)
+        assert.isTrue(Exit.isFailure(exit) && Cause.isDone(Cause.squash(exit.cause)))
       })
     }
   })
