@@ -54,7 +54,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
       const second = yield* detach
       assert.strictEqual((yield* Cli.run(["cancel", url, second])).code, 0)
       assert.strictEqual((yield* Cli.run(["watch", url, second])).code, 4)
-      assert.strictEqual((yield* Cli.run(["get", url, "unknown"])).code, 8)
+      assert.strictEqual((yield* Cli.run(["get", url, "unknown"])).code, 5)
 
       const shown = yield* Cli.run(["tasks", "show", second, "--file", file, "--json"])
       assert.strictEqual(json(shown.stdout)["status"], "cancelled")
