@@ -123,7 +123,7 @@ describe("the documentation", () => {
   })
 
   it("links to files that exist", () => {
-    const guides = ["getting-started", "writing-a-tool"].map((name) => `docs/guides/${name}.md`)
+    const guides = ["choosing-a-store", "getting-started", "writing-a-tool"].map((name) => `docs/guides/${name}.md`)
     const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
