@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DemoClient } from "../src/DemoClient.ts"
 import * as Program from "./Program.ts"
@@ -146,7 +146,7 @@ describe("the documentation", () => {
   })
 
   it("links to files that exist", () => {
-    const guides = ["getting-started", "writing-a-tool", "asking"].map((name) => `docs/guides/${name}.md`)
+    const guides = readdirSync(join(Program.root, "docs/guides")).map((name) => `docs/guides/${name}`)
     const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
