@@ -78,7 +78,8 @@ describe("a record", () => {
     Effect.gen(function*() {
       const refused = yield* Effect.flip(answer({}, formOf({ ok: { type: "boolean" } })))
       assert.instanceOf(refused, TaskClientError.InputRefused)
-      assert.deepStrictEqual([refused.key, refused.taskId, refused.detail], ["confirm", "t1", "there is no answer for ok"])
+      assert.deepStrictEqual([refused.key, refused.taskId], ["confirm", "t1"])
+      assert.strictEqual(refused.detail, "there is no answer for ok")
       const inherited = yield* Effect.flip(answer({}, formOf({ constructor: { type: "string" } })))
       assert.strictEqual(inherited.detail, "there is no answer for constructor")
     }))
@@ -183,7 +184,8 @@ describe("a requested schema", () => {
   })
 
   it("is a form without a mode too, and may be empty", () => {
-    for (const asked of [question({ type: "object" }), question({ type: "object", properties: {} }, { mode: "form" })]) {
+    const empty = question({ type: "object", properties: {} }, { mode: "form" })
+    for (const asked of [question({ type: "object" }), empty]) {
       assert.deepStrictEqual(InputHandler.readForm(asked), Result.succeed([]))
     }
   })
@@ -301,7 +303,7 @@ describe("a form at the terminal", () => {
       const [header = ""] = shown.split("Send this answer?")
       // What the prompt itself writes after the header begins with an escape at the start of a line.
       const [own = ""] = header.split("\n\u001b")
-      assert.notMatch(own, /[\u001b\u0007\u009b\u202e\r]/)
+      for (const control of ["\u001b", "\u0007", "\u009b", "\u202e", "\r"]) assert.notInclude(own, control)
       assert.isBelow(header.length, 3000)
       assert.include(header, "asked before; the answer was lost")
     }))

@@ -38,7 +38,7 @@ const text = { success: Schema.String }
 
 const pollsOf = (server: HostileServer.HostileServer) => server.of("tasks/get").length
 
-describe("a task that can be listened to (J7)", () => {
+describe("a task that can be listened to [J7]", () => {
   it.effect("is hardly polled, and its end is heard at once", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
@@ -79,7 +79,7 @@ describe("a task that can be listened to (J7)", () => {
       assert.isAtLeast(third - second, 30_000)
     }))
 
-  it.effect("asks each question once, whether it is heard, polled or both (J6)", () =>
+  it.effect("asks each question once, whether it is heard, polled or both [J6]", () =>
     Effect.gen(function*() {
       const { asked, handler } = TestClient.accepting()
       const question = { status: "input_required", lastUpdatedAt: "2026-07-28T10:10:00.000Z" }
@@ -104,11 +104,14 @@ describe("a stream that is not as it should be", () => {
     ["other subscriptions", telling([1000, () => notification("another", completed)])],
     ["another type of id", telling([1000, (id) => notification(String(id), completed)])],
     ["other tasks", telling([1000, (id) => notification(id, { ...completed, taskId: "t2" })])],
-    ["no subscription", telling([1000, () => event({ method: "notifications/tasks", params: HostileServer.task(completed) })])],
+    [
+      "no subscription",
+      telling([1000, () => event({ method: "notifications/tasks", params: HostileServer.task(completed) })])
+    ],
     ["what is no task", telling([1000, (id) => event({ method: "notifications/tasks", params: meta(id) })])],
     ["requests", telling([1000, () => event({ id: 1, method: "sampling/createMessage", params: {} })])]
   ]
-  it.effect.each(others)("is not listened to when it speaks of %s (J9)", ([, reply]) =>
+  it.effect.each(others)("is not listened to when it speaks of %s [J9]", ([, reply]) =>
     Effect.gen(function*() {
       const { client } = yield* TestClient.make({
         "tools/call": [created()],
@@ -118,13 +121,16 @@ describe("a stream that is not as it should be", () => {
       assert.strictEqual(yield* TestClient.run(client.call("work", {}, text)), "polled")
     }))
 
+  const agreeing = (taskIds: Schema.Json) =>
+    by(({ id }) => events(Stream.concat(Stream.make(acknowledged(id, taskIds)), Stream.never)))
+
   const refused: ReadonlyArray<readonly [string, HostileServer.Reply]> = [
     ["does not know the method", error(-32601, "Method not found", { status: 404 })],
     ["refuses", error(-32602, "Invalid params")],
-    ["agrees to other tasks", by(({ id }) => events(Stream.concat(Stream.make(acknowledged(id, [])), Stream.never)))],
-    ["agrees to nothing readable", by(({ id }) => events(Stream.concat(Stream.make(acknowledged(id, "t1")), Stream.never)))]
+    ["agrees to other tasks", agreeing(["t2"])],
+    ["agrees to nothing readable", agreeing("t1")]
   ]
-  it.effect.each(refused)("is given up when the server %s (J9)", ([, reply]) =>
+  it.effect.each(refused)("is given up when the server %s [J9]", ([, reply]) =>
     Effect.gen(function*() {
       const polls = Array.from({ length: 60 }, () => got())
       const { client, server } = yield* TestClient.make({
@@ -140,7 +146,8 @@ describe("a stream that is not as it should be", () => {
 
   it.effect("is not tried again for other tasks by a client whose server does not know the method", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [got(), done("x")] }, listening)
+      const script = { "tools/call": [created()], "tasks/get": [got(), done("x")] }
+      const { client, server } = yield* TestClient.make(script, listening)
       yield* TestClient.run(client.call("work"))
       yield* TestClient.run(client.call("work"))
       assert.strictEqual(server.of("subscriptions/listen").length, 1)
@@ -159,7 +166,7 @@ describe("a stream that is not as it should be", () => {
       events(Stream.make(acknowledged(id), event({ id, result: { resultType: "complete", ...meta(id) } })))
     )]
   ]
-  it.effect.each(broken)("is opened again when it %s, with polls at the usual pace meanwhile (J9, J14)", ([, reply]) =>
+  it.effect.each(broken)("is opened again when it %s, with polls at the usual pace meanwhile [J9, J14]", ([, reply]) =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],

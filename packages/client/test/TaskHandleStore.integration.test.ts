@@ -29,13 +29,14 @@ const inRedis = Layer.unwrap(Effect.gen(function*() {
   return TaskHandleStore.layerRedis({ hash })
 })).pipe(Layer.provide(NodeRedis.layer({ url })))
 
-if (isThere) suite("Redis", inRedis)
-else if (process.env["REQUIRE_SERVICES"] === "1") {
-  it(`Redis is needed at ${url}`, () => {
-    throw new Error("REQUIRE_SERVICES=1, but there is no Redis")
+const isRequired = process.env["REQUIRE_SERVICES"] === "1"
+
+const missing = (title: string) =>
+  describe.skipIf(!isRequired)(title, () => {
+    it("needs Redis", () => {
+      throw new Error("REQUIRE_SERVICES=1, but there is no Redis")
+    })
   })
-} else {
-  describe.skipIf(true)(`a handle store in Redis: nobody answers at ${url}`, () => {
-    it("is skipped", () => undefined)
-  })
-}
+
+const declare = isThere ? () => suite("Redis", inRedis) : () => missing(`a handle store in Redis: nobody is at ${url}`)
+declare()

@@ -17,8 +17,10 @@ const task = (taskId: string, firstSeenAt = 1): TaskHandleStore.RememberedTask =
 /** Runs on a fresh store for each test. */
 export const suite = <E>(name: string, layer: Layer.Layer<TaskHandleStore.TaskHandleStore, E>) =>
   describe(`a handle store in ${name}`, () => {
-    const test = (title: string, use: (store: TaskHandleStore.TaskHandleStore["Service"]) => Effect.Effect<void, unknown>) =>
-      it.effect(title, () => Effect.provide(Effect.flatMap(TaskHandleStore.TaskHandleStore, use), layer, { local: true }))
+    type Use = (store: TaskHandleStore.TaskHandleStore["Service"]) => Effect.Effect<void, unknown>
+    const test = (title: string, use: Use) =>
+      it.effect(title, () =>
+        Effect.provide(Effect.flatMap(TaskHandleStore.TaskHandleStore, use), layer, { local: true }))
 
     test("gives back what it was given", Effect.fnUntraced(function*(store) {
       yield* store.save(task("t1"))

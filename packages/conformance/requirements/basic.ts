@@ -5,9 +5,6 @@
  */
 import type { Section } from "./Duty.ts"
 
-const subscriptions = "subscriptions"
-const schemas = "the validation of answers by JSON Schema"
-
 /** Messages, versions, discovery, caching. */
 export const base: Section = {
   letter: "C",
@@ -90,8 +87,7 @@ export const base: Section = {
       level: "MUST",
       text: "Every notification on a listen stream carries its subscriptionId",
       source: "basic; subscriptions",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "C12",
@@ -140,8 +136,7 @@ export const base: Section = {
       level: "MUST",
       text: "JSON Schema 2020-12 is understood, other dialects are refused clearly, and no $ref is fetched",
       source: "basic, JSON Schema Usage",
-      where: "everywhere",
-      pending: schemas
+      where: "everywhere"
     },
     {
       id: "C19",

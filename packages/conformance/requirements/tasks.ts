@@ -5,10 +5,6 @@
  */
 import type { Section } from "./Duty.ts"
 
-const mrtr = "multi round-trip requests"
-const subscriptions = "subscriptions"
-const client = "the client"
-
 /** Tasks. */
 export const tasks: Section = {
   letter: "E",
@@ -63,8 +59,7 @@ export const tasks: Section = {
       text: "What must be asked before a task exists is asked before it is created",
       source: "ext-tasks, Task Creation",
       where: "everywhere",
-      sep2663: ["sep-2663-mrtr-synchronous-before-task-creation"],
-      pending: mrtr
+      sep2663: ["sep-2663-mrtr-synchronous-before-task-creation"]
     },
     {
       id: "E7",
@@ -238,8 +233,7 @@ export const input: Section = {
       level: "MUST NOT",
       text: "Nothing is asked that the client did not declare: elicitation by form or url, sampling, roots",
       source: "mrtr; elicitation",
-      where: "everywhere",
-      pending: `${mrtr}; url mode, sampling and roots`
+      where: "everywhere"
     },
     {
       id: "F6",
@@ -248,8 +242,7 @@ export const input: Section = {
         "Only elicitation/create, sampling/createMessage and roots/list are asked; an input_required result has " +
         "questions or a requestState",
       source: "mrtr",
-      where: "everywhere",
-      pending: mrtr
+      where: "everywhere"
     },
     {
       id: "F7",
@@ -263,16 +256,14 @@ export const input: Section = {
       level: "MUST",
       text: "A requestState is sealed, bound to caller, expiry and request, and refused when it was tampered with",
       source: "mrtr, Server Requirements",
-      where: "everywhere",
-      pending: mrtr
+      where: "everywhere"
     },
     {
       id: "F9",
       level: "SHOULD",
       text: "Malformed inputResponses are an error, missing ones are asked for again, superfluous ones ignored",
       source: "mrtr, Error Handling",
-      where: "everywhere",
-      pending: mrtr
+      where: "everywhere"
     },
     {
       id: "F10",
@@ -326,16 +317,14 @@ export const cancelling: Section = {
       level: "MUST NOT",
       text: "The server sends notifications/cancelled only when it tears a subscription down",
       source: "cancellation",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "G6",
       level: "SHOULD",
       text: "Who sends a request gives it a timeout, with a hard end even when progress is reported",
       source: "cancellation, Timeouts",
-      where: "everywhere",
-      pending: client
+      where: "everywhere"
     }
   ]
 }

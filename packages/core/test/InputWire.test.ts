@@ -61,7 +61,7 @@ describe("replies", () => {
   it("of roots, each a file", () => {
     const isRoots = fits(InputWire.ListRootsResult)
     for (const uri of ["file:///a", "file:///C:/a", "FILE:///a"]) assert.isTrue(isRoots({ roots: [{ uri }] }), uri)
-    for (const uri of ["", "/a", "http://a", "xfile:///a", 1]) assert.isFalse(isRoots({ roots: [{ uri }] }), String(uri))
+    for (const uri of ["", "/a", "http://a", "xfile:///a", 1]) assert.isFalse(isRoots({ roots: [{ uri }] }), `${uri}`)
   })
   it("of a form hold texts, numbers, truth values and lists of texts", () => {
     const isContent = fits(InputWire.ElicitContent)

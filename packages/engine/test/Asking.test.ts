@@ -127,7 +127,7 @@ describe("every kind of question", () => {
     ]
   ]
   for (const [name, ask, wire, good, bad] of kinds) {
-    it.effect(`${name} is put as the protocol has it, refuses what is no answer, and takes what is one`, () =>
+    it.effect(`${name} is put as the protocol has it, refuses what is no answer, and takes what is one [F5, F10]`, () =>
       Effect.gen(function*() {
         for (const [response, meaning] of good) {
           const { process, taskId } = yield* parked(ask)
@@ -145,7 +145,7 @@ describe("every kind of question", () => {
       }).pipe(store))
   }
 
-  it.effect("what was not declared is told to the handler, with what it takes", () =>
+  it.effect("what was not declared is told to the handler, with what it takes [C9, F5]", () =>
     Effect.gen(function*() {
       const missing: ReadonlyArray<readonly [Ask, Schema.JsonObject]> = [
         [(task) => task.elicit("q", form), { elicitation: { form: {} } }],
@@ -200,7 +200,7 @@ describe("a key that is spent (TaskMachine, invariant 3)", () => {
     return Option.isSome(first) ? "at once" : (yield* task.elicit("confirm", form)).action
   })
 
-  it.effect("a question that is asked again after it was withdrawn is shown under another key", () =>
+  it.effect("a question that is asked again after it was withdrawn is shown under another key [F1, F3]", () =>
     Effect.gen(function*() {
       const { process, taskId } = yield* parked(twice)
       const shown = yield* requests(process, taskId)
@@ -217,7 +217,7 @@ describe("a key that is spent (TaskMachine, invariant 3)", () => {
       assert.strictEqual((yield* get(process, taskId)).result.content[0].text, "accept")
     }).pipe(store))
 
-  it.effect("a run after a restart takes the answer of the last key, and asks nothing more", () =>
+  it.effect("a run after a restart takes the answer of the last key, and asks nothing more [F1]", () =>
     Effect.gen(function*() {
       const { process, taskId } = yield* parked(twice)
       yield* TestClock.adjust("6 seconds")
@@ -236,7 +236,7 @@ describe("a key that is spent (TaskMachine, invariant 3)", () => {
     return yield* task.elicit("n", { message: "How many?", schema })
   })
 
-  it.effect("an answer that fits the form and not the schema is asked for once more, with the reason", () =>
+  it.effect("an answer that fits the form and not the schema is asked for once more, with the reason [F1, F10]", () =>
     Effect.gen(function*() {
       const { process, taskId } = yield* parked(even)
       yield* process.engine.answer(owner, taskId, { n: { action: "accept", content: { n: 3 } } })

@@ -26,7 +26,9 @@ describe("a schema that cannot be applied is refused when it is compiled", () =>
     ["too much depth", JSON.parse(`${`{"not":`.repeat(70)}{}${"}".repeat(70)}`), /deeper than 64/],
     ["too many parts", { anyOf: Array.from({ length: 10_001 }, (_, id) => ({ const: id })) }, /more than 10000 parts/]
   ]
-  for (const [name, schema, expected] of faults) it(name, () => assert.match(fault(schema), expected))
+  for (const [name, schema, expected] of faults) {
+    it(`${name} [C18]`, () => assert.match(fault(schema), expected))
+  }
 })
 
 describe("a schema is applied", () => {
@@ -40,7 +42,7 @@ describe("a schema is applied", () => {
     then: { required: ["n"] },
     additionalProperties: false
   }
-  it("to what satisfies it", () => {
+  it("to what satisfies it [C18]", () => {
     const check = compile(address)
     for (const value of [{ place: {} }, { place: { zip: "1" }, kind: "a" }, { place: {}, kind: "b", n: 1 }]) {
       assert.deepStrictEqual(check(value), Result.void)

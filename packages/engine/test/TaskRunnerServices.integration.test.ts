@@ -3,6 +3,7 @@ import { TaskQueue, TaskSignal, TaskStore, TaskWorkers } from "@effect-mcp-tasks
 import { Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
+import * as clients from "./clients.ts"
 import * as FaultsTest from "./FaultsTest.ts"
 import * as Fleet from "./Fleet.ts"
 import * as ReplicasTest from "./ReplicasTest.ts"
@@ -34,7 +35,7 @@ const onRedis = (url: string) =>
         services.dropKeysAfter(`{${prefix}}*`)
       ])
     )
-  })).pipe(Layer.provide(services.redisClient(url)))
+  })).pipe(Layer.provide(clients.redis(url)))
 
 /** Replicas in a schema of their own. */
 const onPostgres = (url: string) =>

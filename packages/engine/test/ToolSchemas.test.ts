@@ -52,7 +52,7 @@ describe("a tool whose parameters are JSON Schema", () => {
       }
     }))
 
-  it.effect("is not called with others, and says what is wrong with them", () =>
+  it.effect("is not called with others, and says what is wrong with them [C18, D4, D6]", () =>
     Effect.gen(function*() {
       const tool = yield* register(dynamic(address), () => Effect.die("called"))
       const bad: ReadonlyArray<readonly [Schema.JsonObject, RegExp]> = [
@@ -71,7 +71,7 @@ describe("a tool whose parameters are JSON Schema", () => {
       }
     }))
 
-  it.effect("is not offered when its schema cannot be applied", () =>
+  it.effect("is not offered when its schema cannot be applied [A21, C18]", () =>
     Effect.gen(function*() {
       const bad: ReadonlyArray<readonly [Schema.JsonObject, RegExp]> = [
         [{ type: "object", $schema: "http://json-schema.org/draft-07/schema#" }, /dialect .* is not supported/],
@@ -98,7 +98,7 @@ describe("an outputSchema", () => {
     return yield* Result.getOrThrow(yield* registered.call({})).run
   })
 
-  it.effect("is shown, and results that satisfy it are sent", () =>
+  it.effect("is shown, and results that satisfy it are sent [D5]", () =>
     Effect.gen(function*() {
       const { definition } = yield* register(Promised, echo)
       assert.deepStrictEqual(definition["outputSchema"], promised)
@@ -113,7 +113,7 @@ describe("an outputSchema", () => {
     [{ content: [], structuredContent: null }, /Expected "object"/]
   ]
   for (const [result, words] of broken) {
-    it.effect(`${JSON.stringify(result)} is not sent: -32603`, () =>
+    it.effect(`${JSON.stringify(result)} is not sent: -32603 [D5]`, () =>
       Effect.gen(function*() {
         const outcome = yield* ended(Promised, result)
         assert(outcome._tag === "Error")
@@ -130,7 +130,7 @@ describe("an outputSchema", () => {
 
   const Sum = Tool.make("sum", { success: Schema.Struct({ n: Schema.Int }) })
 
-  it.effect("what is not as the success schema says is not sent: -32603, and its cause stays here", () =>
+  it.effect("what is not as the success schema says is not sent: -32603, and its cause stays here [D5, D6]", () =>
     Effect.gen(function*() {
       for (const value of [{ n: 1.5 }, { n: "secret" }, {}, null, "secret"]) {
         assert.deepStrictEqual(yield* ended(Sum, value), {
@@ -140,7 +140,7 @@ describe("an outputSchema", () => {
       }
     }))
 
-  it.effect("nothing and text are structured content too, where a schema promises it", () =>
+  it.effect("nothing and text are structured content too, where a schema promises it [D5]", () =>
     Effect.gen(function*() {
       const Maybe = Tool.make("maybe", { success: Schema.NullOr(Schema.Struct({ n: Schema.Int })) })
       const Either = Tool.make("either", { success: Schema.Union([Schema.String, Schema.Struct({ n: Schema.Int })]) })
@@ -166,7 +166,7 @@ describe("an outputSchema", () => {
     checked: Schema.Struct({ s: Schema.String.check(Schema.isMinLength(2), Schema.isPattern(/^a/)) })
   }
   for (const [name, success] of Object.entries(successes)) {
-    it.effect(`made from a schema (${name}) is satisfied by whatever the schema encodes`, () =>
+    it.effect(`made from a schema (${name}) is satisfied by whatever the schema encodes [D5]`, () =>
       Effect.gen(function*() {
         const tool = Tool.make("any", { success })
         const { definition } = yield* register(tool, echo)
@@ -182,7 +182,7 @@ describe("an outputSchema", () => {
 describe("x-mcp-header", () => {
   const header = (name: string) => ({ "x-mcp-header": name })
 
-  it.effect("stands beside the type, wherever it was written in the schema", () =>
+  it.effect("stands beside the type, wherever it was written in the schema [A21]", () =>
     Effect.gen(function*() {
       const tool = Tool.make("routed", {
         parameters: Schema.Struct({

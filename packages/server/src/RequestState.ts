@@ -96,7 +96,7 @@ export const algorithm: Aead.Algorithm = Aead.xchacha20Poly1305
  *
  * ```ts
  * const StateLive = Layer.unwrap(
- *   Effect.map(Config.redacted("REQUEST_STATE_KEY"), (key) => RequestState.layer({ keys: [key] }))
+ *   Effect.map(Config.Redacted("REQUEST_STATE_KEY"), (key) => RequestState.layer({ keys: [key] }))
  * )
  * ```
  *

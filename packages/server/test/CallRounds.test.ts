@@ -1,16 +1,15 @@
 /** Multi round-trip requests: what is asked, what is carried, and what comes of the answers. */
-import type { CurrentTask } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Ref, Schema } from "effect"
 import { accept, counter, name, refuses, start, wants } from "./RoundServer.ts"
-import { settle, tasks } from "./TestServer.ts"
+import { settle } from "./TestServer.ts"
 
 const ada = { name: accept({ name: "Ada" }) }
 const form = { elicitation: {} }
 
 describe("a call that asks within itself", () => {
   for (const tool of ["plain", "resumable"]) {
-    it.effect(`${tool} asks, and completes over the answer that the retry brings`, () =>
+    it.effect(`${tool} asks, and completes over the answer that the retry brings [C16, F6]`, () =>
       Effect.gen(function*() {
         const server = yield* start({})
         const asked = yield* wants(server.call(tool, {}, { capabilities: form }), "name")
@@ -24,7 +23,7 @@ describe("a call that asks within itself", () => {
       }))
   }
 
-  it.effect("asks one after the other, and carries the earlier answers and steps", () =>
+  it.effect("asks one after the other, and carries the earlier answers and steps [F6]", () =>
     Effect.gen(function*() {
       const paid = yield* counter
       const server = yield* start({
@@ -79,7 +78,7 @@ describe("a call that asks within itself", () => {
       ])
     }))
 
-  it.effect("asks again for what is missing, and ignores what it did not ask for (MRTR, Error Handling)", () =>
+  it.effect("asks again for what is missing, and ignores what it did not ask for [F9]", () =>
     Effect.gen(function*() {
       const server = yield* start({})
       const unasked = JSON.parse(`{"wrong":1,"__proto__":{"name":1}}`)
@@ -98,7 +97,7 @@ describe("a call that asks within itself", () => {
       assert.match(words, /^The answer to name does not fit: /)
     }))
 
-  it.effect("refuses an answer that does not fit; nothing of the retry counts, and the state is still good", () =>
+  it.effect("refuses an answer that does not fit: nothing of the retry counts, the state is still good [F9, F10]", () =>
     Effect.gen(function*() {
       const server = yield* start({
         body: (task) => Effect.all([task.elicit("name", name), task.elicit("other", name)], { concurrency: 2 })
@@ -125,7 +124,7 @@ describe("a call that asks within itself", () => {
       assert.strictEqual(done.result["resultType"], "complete")
     }))
 
-  it.effect("passes on declining and cancelling, whatever they carry", () =>
+  it.effect("passes on declining and cancelling, whatever they carry [F10]", () =>
     Effect.gen(function*() {
       const server = yield* start({})
       const asked = yield* wants(server.call("plain"), "name")
@@ -152,6 +151,24 @@ describe("a call that asks within itself", () => {
       assert.include(JSON.stringify(again.result), "Pay 20 dollars?")
       const done = yield* server.call("plain", { inputResponses, requestState: again.state })
       assert.strictEqual(done.result["resultType"], "complete")
+    }))
+
+  it.effect("keeps the answers that a round does not come to", () =>
+    Effect.gen(function*() {
+      const isDelayed = yield* Ref.make(false)
+      const server = yield* start({
+        body: Effect.fnUntraced(function*(task) {
+          if (yield* Ref.get(isDelayed)) yield* task.elicit("before", name)
+          return yield* Effect.all([task.elicit("a", name), task.elicit("b", name)], { concurrency: 2 })
+        })
+      })
+      const [a, b] = [accept({ name: "Ada" }), accept({ name: "Bob" })]
+      const first = yield* wants(server.call("plain"), "a", "b")
+      yield* Ref.set(isDelayed, true)
+      const both = { inputResponses: { a, b }, requestState: first.state }
+      const second = yield* wants(server.call("plain", both), "before")
+      const last = { inputResponses: { before: { action: "decline" } }, requestState: second.state }
+      assert.deepStrictEqual((yield* server.call("plain", last)).result["structuredContent"], [a, b])
     }))
 
   it.effect("one key for two questions of one run is the tool's fault, and ends", () =>
@@ -211,6 +228,18 @@ describe("a call that asks within itself", () => {
       yield* wants(server.call("plain"), "name")
     }))
 
+  it.effect("no other method asks, nor takes a state [F7]", () =>
+    Effect.gen(function*() {
+      const server = yield* start({})
+      const asked = yield* wants(server.call("plain"), "name")
+      const retry = { inputResponses: ada, requestState: asked.state }
+      for (const method of ["tools/list", "server/discover"]) {
+        const answer = yield* server.ask(method, retry)
+        assert.strictEqual(answer.result["resultType"], "complete")
+        assert.isFalse("inputRequests" in answer.result || "requestState" in answer.result)
+      }
+    }))
+
   it.effect("a client that goes away interrupts the handler", () =>
     Effect.gen(function*() {
       const interrupted = yield* counter
@@ -224,7 +253,7 @@ describe("a call that asks within itself", () => {
 const hello = { role: "user", content: { type: "text", text: "Say hello" } } as const
 
 describe("a call that asks before its task exists", () => {
-  it.effect("asks first, then creates the task, which has the answers and asks nothing again", () =>
+  it.effect("asks first, then creates the task, which has the answers and asks nothing again [E6, E20]", () =>
     Effect.gen(function*() {
       const asks = yield* counter
       const server = yield* start({
@@ -259,7 +288,7 @@ describe("a call that asks before its task exists", () => {
       assert.strictEqual(yield* works.count, 1)
     }))
 
-  it.effect("what asking fails with is the answer, and no task exists", () =>
+  it.effect("what asking fails with is the answer, and no task exists [E6]", () =>
     Effect.gen(function*() {
       const server = yield* start({
         ask: (task) =>
@@ -300,85 +329,5 @@ describe("a call that asks before its task exists", () => {
       const retry = { inputResponses: ada, requestState: asked.state }
       const [one, two] = [yield* server.call("first", retry), yield* server.call("first", retry)]
       assert.notStrictEqual(one.result["taskId"], two.result["taskId"])
-    }))
-})
-
-describe("only what the caller declared", () => {
-  const kinds: ReadonlyArray<
-    readonly [string, (task: CurrentTask.TaskHandle) => Effect.Effect<unknown, CurrentTask.InputUnavailable>,
-      declared: ReadonlyArray<Schema.JsonObject>, undeclared: ReadonlyArray<Schema.JsonObject>, Schema.JsonObject]
-  > = [
-    [
-      "a form",
-      (task) => task.elicit("q", name),
-      [{ elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { form: {}, url: {} } }],
-      [{}, { elicitation: null }, { elicitation: true }, { elicitation: { url: {} } }, { sampling: {}, roots: {} }],
-      { elicitation: { form: {} } }
-    ],
-    [
-      "a page",
-      (task) => task.elicitUrl("q", { message: "Sign in", url: "https://a.example/connect" }),
-      [{ elicitation: { url: {} } }],
-      [{}, { elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { url: null } }],
-      { elicitation: { url: {} } }
-    ],
-    [
-      "the model",
-      (task) => task.sample("q", { messages: [hello], maxTokens: 5 }),
-      [{ sampling: {} }, { sampling: { tools: {} } }],
-      [{}, { sampling: null }, { elicitation: {} }],
-      { sampling: {} }
-    ],
-    [
-      "the model with tools",
-      (task) => task.sample("q", { messages: [hello], maxTokens: 5, tools: [{ name: "t" }] }),
-      [{ sampling: { tools: {} } }],
-      [{}, { sampling: {} }, { sampling: { context: {} } }],
-      { sampling: { tools: {} } }
-    ],
-    [
-      "the roots",
-      (task) => task.listRoots("q"),
-      [{ roots: {} }, { roots: { listChanged: true } }],
-      [{}, { roots: [] }],
-      { roots: {} }
-    ]
-  ]
-  for (const [what, body, declared, undeclared, requiredCapabilities] of kinds) {
-    it.effect(`${what} is asked of who declared it, and -32021 to who did not (MRTR 7, basic/index)`, () =>
-      Effect.gen(function*() {
-        const server = yield* start({ body, ask: body })
-        for (const capabilities of declared) {
-          yield* wants(server.call("plain", {}, { capabilities }), "q")
-          yield* wants(server.call("first", {}, { capabilities }), "q")
-        }
-        for (const capabilities of undeclared) {
-          for (const tool of ["plain", "first"]) {
-            const { error, httpStatus } = yield* server.call(tool, {}, { capabilities })
-            assert.deepStrictEqual([httpStatus, error?.code, error?.data], [400, -32021, { requiredCapabilities }])
-          }
-        }
-      }))
-  }
-
-  it.effect("a handler that must not run twice asks only as a task", () =>
-    Effect.gen(function*() {
-      const runs = yield* counter
-      const server = yield* start({ body: (task) => Effect.andThen(runs.tick, task.elicit("name", name)) })
-      const { error } = yield* server.call("once", {}, { capabilities: form })
-      assert.strictEqual(error?.code, -32021)
-      assert.deepStrictEqual(error?.data, {
-        requiredCapabilities: { extensions: { "io.modelcontextprotocol/tasks": {} } }
-      })
-      assert.strictEqual(yield* runs.count, 1)
-      assert.strictEqual((yield* server.call("once", {}, { capabilities: tasks })).result["resultType"], "task")
-    }))
-
-  it.effect("what each retry declares counts for that retry", () =>
-    Effect.gen(function*() {
-      const server = yield* start({ body: (task) => Effect.andThen(task.elicit("a", name), task.elicit("b", name)) })
-      const asked = yield* wants(server.call("plain", {}, { capabilities: form }), "a")
-      const retry = { inputResponses: { a: accept({ name: "Ada" }) }, requestState: asked.state }
-      yield* refuses(server.call("plain", retry, { capabilities: {} }), -32021, 400)
     }))
 })

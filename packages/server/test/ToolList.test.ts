@@ -1,4 +1,4 @@
-/** What a server shows of its tools, and the headers that mirror their parameters (streamable-http, "Custom Headers"). */
+/** What a server shows of its tools, and the headers that mirror their parameters. */
 import { Embedded, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { Dispatcher } from "@effect-mcp-tasks/server"
 import { assert, describe, it } from "@effect/vitest"
@@ -52,7 +52,10 @@ const start = Effect.gen(function*() {
   ))
   const { handle } = Context.get(context, Dispatcher.Dispatcher)
   return (body: string, headers: Readonly<Record<string, string>> | undefined) =>
-    Effect.provideService(Effect.flatMap(handle({ headers, body }), Dispatcher.finalReply), TaskOwner.CurrentOwner, ada)
+    handle({ headers, body }).pipe(
+      Effect.flatMap(Dispatcher.finalReply),
+      Effect.provideService(TaskOwner.CurrentOwner, ada)
+    )
 })
 
 /** Calls a tool with these arguments and these headers besides the usual ones. */
@@ -116,16 +119,16 @@ const refused: ReadonlyArray<Case> = [
   ["a value that no header can state, and no header", { region: {} }, {}]
 ]
 
-describe("Mcp-Param-* (A14 to A18)", () => {
+describe("Mcp-Param-*", () => {
   for (const [name, args, params] of accepted) {
-    it.effect(`accepts ${name}`, () =>
+    it.effect(`accepts ${name} [A14, A15, A16, A17]`, () =>
       Effect.gen(function*() {
         // What is wrong with the arguments themselves is a result, and no matter of headers.
         assert.deepStrictEqual(yield* call("routed", args, params), { status: 200, error: undefined })
       }))
   }
   for (const [name, args, params] of refused) {
-    it.effect(`refuses ${name}, without a word of the values`, () =>
+    it.effect(`refuses ${name}, without a word of the values [A14, A15, A18]`, () =>
       Effect.gen(function*() {
         const { error, status } = yield* call("routed", args, params)
         assert.deepStrictEqual([status, error?.code], [400, -32020])
@@ -133,7 +136,7 @@ describe("Mcp-Param-* (A14 to A18)", () => {
       }))
   }
 
-  it.effect("holds for tools with a raw schema and for tasks, each by its own annotations", () =>
+  it.effect("holds for tools with a raw schema and for tasks, each by its own annotations [A14]", () =>
     Effect.gen(function*() {
       const mismatch = { status: 400 as const, code: -32020 }
       const seen = Effect.fnUntraced(function*(...given: Parameters<typeof call>) {
@@ -156,14 +159,14 @@ describe("Mcp-Param-* (A14 to A18)", () => {
     }))
 })
 
-describe("tools/list (C16, D1 to D3)", () => {
+describe("tools/list", () => {
   const list = Effect.gen(function*() {
     const send = yield* start
     const reply = yield* send(message("tools/list"), undefined)
     return read(reply.body).result ?? {}
   })
 
-  it.effect("has the tools in the order in which they were declared, the same each time", () =>
+  it.effect("has the tools in the order in which they were declared, the same each time [D1, D2]", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* list, yield* list]
       assert.deepStrictEqual(one, two)
@@ -171,7 +174,7 @@ describe("tools/list (C16, D1 to D3)", () => {
       assert.deepStrictEqual(tools.map(({ name }) => name), ["routed", "a_dynamic_tool", "job"])
     }))
 
-  it.effect("says how long and for whom it may be kept, and is complete", () =>
+  it.effect("says how long and for whom it may be kept, and is complete [C16]", () =>
     Effect.gen(function*() {
       const { cacheScope, nextCursor, resultType, ttlMs } = yield* list
       assert.deepStrictEqual([resultType, cacheScope, nextCursor], ["complete", "private", undefined])
@@ -182,7 +185,10 @@ describe("tools/list (C16, D1 to D3)", () => {
     Effect.gen(function*() {
       const [routed, dynamic, job] = (yield* list)["tools"] as ReadonlyArray<Schema.JsonObject>
       assert.deepStrictEqual([routed?.["title"], routed?.["description"]], ["Router", "Goes where its headers say"])
-      assert.deepStrictEqual(routed?.["annotations"], { readOnlyHint: true, openWorldHint: false })
+      assert.deepStrictEqual(routed?.["annotations"], {
+        readOnlyHint: true,
+        openWorldHint: false
+      })
       assert.isFalse("outputSchema" in (routed ?? {}))
       assert.deepStrictEqual(dynamic?.["inputSchema"], dynamicSchema)
       assert.deepStrictEqual(dynamic?.["annotations"], {
@@ -191,6 +197,6 @@ describe("tools/list (C16, D1 to D3)", () => {
         idempotentHint: false,
         openWorldHint: true
       })
-      assert.strictEqual((job?.["outputSchema"] as Schema.JsonObject)["type"], "object")
+      assert.include(JSON.stringify(job?.["outputSchema"]), `"type":"object"`)
     }))
 })
