@@ -146,7 +146,9 @@ describe("the documentation", () => {
   })
 
   it("links to files that exist", () => {
-    const guides = ["getting-started", "writing-a-tool", "asking"].map((name) => `docs/guides/${name}.md`)
+    const guides = ["getting-started", "writing-a-tool", "asking", "running-replicas", "resumable-handlers"].map((name) =>
+      `docs/guides/${name}.md`
+    )
     const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
