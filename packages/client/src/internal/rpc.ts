@@ -247,7 +247,7 @@ export const patiently = <A>(
       const asked = error._tag === "TransportError" ? error.retryAfterMs ?? 0 : 0
       const spread = 1 + 0.2 * (yield* Random.next)
       const waitMs = Math.max(delayMs * spread, asked, Math.min(atLeastMs, longestDelayMs))
-      if (!isTransient(error) || now + waitMs > deadline) return yield* Effect.fail(error)
+      if (!isTransient(error) || now + waitMs > deadline) return yield* error
       yield* Effect.logDebug(`${error.message}; trying again in ${Math.round(waitMs)} ms`)
       yield* Effect.sleep(waitMs)
       delayMs = Math.min(delayMs * 2, longestDelayMs)
