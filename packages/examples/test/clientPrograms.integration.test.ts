@@ -1,6 +1,6 @@
 /** The client's programs, run as a reader runs them, against the server of `npm start`. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -62,17 +62,18 @@ describe("npm run example:client", () => {
 
 describe("the program of the guide on resuming", () => {
   /** Runs it until it ends, or for so long. */
-  const life = (args: ReadonlyArray<string>, ms: number) =>
-    Effect.callback<{ readonly isKilled: boolean; readonly printed: string }>((resume) => {
-      const child = spawn(node, args, { cwd: Program.root, stdio: ["ignore", "pipe", "inherit"] })
-      let printed = ""
-      child.stdout.on("data", (chunk) => printed += String(chunk))
-      const killing = setTimeout(() => child.kill("SIGKILL"), ms)
-      child.once("close", (_, signal) => {
-        clearTimeout(killing)
-        resume(Effect.succeed({ isKilled: signal !== null, printed }))
-      })
+  const life = Effect.fnUntraced(function*(args: ReadonlyArray<string>, ms: number) {
+    const child = spawn(node, args, { cwd: Program.root, stdio: ["ignore", "pipe", "inherit"] })
+    let printed = ""
+    child.stdout.on("data", (chunk) => printed += String(chunk))
+    const closed = Effect.callback<boolean>((resume) => {
+      child.once("close", (_, signal) => resume(Effect.succeed(signal !== null)))
     })
+    const closing = yield* Effect.forkChild(closed, { startImmediately: true })
+    const ended = yield* Effect.timeoutOption(Fiber.await(closing), ms)
+    if (Option.isNone(ended)) child.kill("SIGKILL")
+    return { isKilled: yield* Fiber.join(closing), printed }
+  })
 
   it.live("comes to its result, however often it is killed, and asks once", () =>
     Effect.gen(function*() {
