@@ -131,7 +131,7 @@ describe("npm run demo", () => {
 describe("the documentation", () => {
   const read = (path: string) => readFileSync(join(Program.root, path), "utf8")
 
-  const codeOf = (markdown: string) => [...markdown.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code)
+  const codeOf = (markdown: string) => [...markdown.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code = ""]) => code)
 
   /** A program without the header that is for its own readers. */
   const programOf = (name: string) => {
@@ -140,7 +140,10 @@ describe("the documentation", () => {
   }
 
   it("shows the programs that are run here", () => {
-    assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts")])
+    assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts"), programOf("client.ts")])
+    assert.strictEqual(codeOf(read("docs/guides/calling-long-tools.md")).join("\n"), programOf("calling.ts"))
+    assert.deepStrictEqual(codeOf(read("docs/guides/resuming-after-a-crash.md")), [programOf("resuming.ts")])
+    assert.deepStrictEqual(codeOf(read("docs/guides/without-effect.md")), [programOf("withoutEffect.mjs")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
   })
