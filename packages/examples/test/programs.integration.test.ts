@@ -142,6 +142,8 @@ describe("the documentation", () => {
   it("shows the programs that are run here", () => {
     assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
+    assert.deepStrictEqual(codeOf(read("docs/guides/stdio.md")), [programOf("stdio.ts")])
+    assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), [programOf("observed.ts")])
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
   })
 
