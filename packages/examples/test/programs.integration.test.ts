@@ -145,6 +145,8 @@ describe("the documentation", () => {
     assert.deepStrictEqual(codeOf(read("docs/guides/resuming-after-a-crash.md")), [programOf("resuming.ts")])
     assert.deepStrictEqual(codeOf(read("docs/guides/without-effect.md")), [programOf("withoutEffect.mjs")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
+    assert.deepStrictEqual(codeOf(read("docs/guides/stdio.md")), [programOf("stdio.ts")])
+    assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), [programOf("observed.ts")])
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
   })
 

@@ -115,6 +115,6 @@ describe("npm run start:stdio", () => {
       const discover = JSON.stringify({ jsonrpc: "2.0", id: "only", method: "server/discover", params: { _meta } })
       const ended = yield* Program.run(process.execPath, [...Program.fromSource("stdio.ts"), file], { input: discover })
       assert.strictEqual(ended.code, 0)
-      assert.strictEqual(Schema.decodeUnknownSync(Message)(ended.stdout).id, "only")
+      assert.strictEqual((yield* Schema.decodeEffect(Message)(ended.stdout)).id, "only")
     }), 120_000)
 })
