@@ -30,8 +30,12 @@ const Routed = Tool.make("routed", {
   success: Schema.String
 })
 
-const First = Tool.make("first", { description: "Asks, then works as a task", parameters, success: Schema.String, failure })
-  .annotate(TaskTool.Policy, policy)
+const First = Tool.make("first", {
+  description: "Asks, then works as a task",
+  parameters,
+  success: Schema.String,
+  failure
+}).annotate(TaskTool.Policy, policy)
 
 const toolkit = Toolkit.make(Plain, Job, Strict, Typed, Routed, First)
 

@@ -139,7 +139,7 @@ everywhere((test) => {
       assert.strictEqual((yield* server.get(taskId))["status"], "working")
     }))
 
-  test("a subscription that its client has left leaves its task alone, and its place to others [A10, B5, G2]", (server) =>
+  test("a subscription that its client has left leaves its task alone, and its place free [A10, G2]", (server) =>
     Effect.gen(function*() {
       const taskId = yield* server.create("wait")
       for (let time = 0; time < 3; time++) {
