@@ -53,13 +53,14 @@ export const layer = (options: HttpOptions): Layer.Layer<Transport, never, HttpC
       const client = HttpClient.withScope(yield* HttpClient.HttpClient)
       const own = Headers.fromInput(options.headers)
       const maxBytes = options.maxMessageBytes ?? 16 * 1024 * 1024
+      const where = placeOf(options.url)
       return Transport.of({
         isAmbiguous: false,
         send: (request) =>
           Stream.unwrap(
             post(options.url, own, request).pipe(
               client.execute,
-              Effect.catch((error) => unanswered(request, error)),
+              Effect.catch((error) => unanswered(request, where, error)),
               Effect.map((response) => read(response, request, maxBytes))
             )
           )
@@ -74,13 +75,17 @@ const post = (url: string | URL, own: Headers.Headers, { body, headers }: Outgoi
     HttpClientRequest.bodyText(body, "application/json")
   )
 
+/** An address without what may be secret in it. */
+const placeOf = (url: string | URL): string => String(url).replace(/^(\w+:\/\/)[^/]*@/, "$1").replace(/[?#].*$/s, "")
+
 /** A client that makes errors of error statuses (`filterStatusOk`) has the response in its error. */
 const unanswered = (
   { method }: Outgoing,
+  where: string,
   cause: HttpClientError.HttpClientError
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, TransportError> =>
   cause.response === undefined
-    ? Effect.fail(new TransportError({ method, reason: "Unreachable", detail: "the server was not reached", cause }))
+    ? Effect.fail(new TransportError({ method, reason: "Unreachable", detail: `${where} was not reached`, cause }))
     : Effect.succeed(cause.response)
 
 const mediaType = ({ headers }: HttpClientResponse.HttpClientResponse): string =>

@@ -314,6 +314,30 @@ export type OutcomeError = TaskFailed | TaskCancelled | TaskExpired | TaskStuck 
  */
 export type TaskClientError = RequestError | OutcomeError | InvalidTool | InputRefused | TaskHandleStoreError
 
+const own = [
+  TransportError,
+  ProtocolError,
+  InvalidResponse,
+  InvalidTool,
+  ToolError,
+  InvalidOutput,
+  TaskFailed,
+  TaskCancelled,
+  TaskExpired,
+  TaskStuck,
+  InputRefused,
+  TaskHandleStoreError
+]
+
+/**
+ * Tells the client's own errors from those of an input handler.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isTaskClientError = (error: unknown): error is TaskClientError =>
+  own.some((constructor) => error instanceof constructor)
+
 /**
  * Tells whether an HTTP status is one of overload or of a fault that may pass.
  *

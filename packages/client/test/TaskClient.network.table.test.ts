@@ -5,8 +5,8 @@ import { Effect, Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
-const { after, by, complete, created, done, dropped, error, event, events, got, html, http, reset, silence, truncated } =
-  HostileServer
+const { after, by, complete, created, done, dropped, error, event } = HostileServer
+const { events, got, html, http, reset, silence, truncated } = HostileServer
 
 const json = { "content-type": "application/json" }
 
@@ -57,7 +57,7 @@ const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, t
 ]
 
 describe("a poll that fails", () => {
-  it.effect.each(passing)("is repeated after %s, under a new id (J14)", ([, reply]) =>
+  it.effect.each(passing)("is repeated after %s, under a new id [J14]", ([, reply]) =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],
@@ -180,6 +180,34 @@ describe("a call that fails on its way", () => {
       const { client } = yield* TestClient.make({ "tools/call": [reset] })
       const failed = yield* TestClient.failure(client.call("work"))
       assert.match(failed.message, /not sent again, since it may have been carried out/)
+    }))
+})
+
+describe("a server that is not there", () => {
+  it.effect("is told of soon, before anything has begun", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/list": [reset] })
+      const failed = yield* TestClient.failure(client.call("work"))
+      assert.instanceOf(failed, TaskClientError.TransportError)
+      const at = server.of("tools/list").map((request) => request.at)
+      assert.isAtLeast(at.length, 3)
+      assert.isAtMost(at.at(-1) ?? 0, 5000)
+      assert.isEmpty(server.of("tools/call"))
+    }))
+
+  it.effect("is waited for once it has answered, and when a task is resumed", () =>
+    Effect.gen(function*() {
+      const away = http(503, "", { "retry-after": "60" })
+      const { client } = yield* TestClient.make({
+        "tools/list": [complete({ tools: [], ttlMs: 0 }), away, complete({ tools: [], ttlMs: 0 })],
+        "tools/call": [complete({ content: [] })],
+        "tasks/get": [away, done("x")]
+      })
+      yield* TestClient.run(client.call("work"))
+      yield* TestClient.run(client.call("work"), 5000)
+      const resumed = yield* TestClient.make({ "tasks/get": [away, done("x")] })
+      const result = Effect.scoped(Effect.flatMap(resumed.client.resume("t1"), (handle) => handle.await))
+      assert.deepStrictEqual((yield* TestClient.run(result, 5000)).content, [{ type: "text", text: "x" }])
     }))
 })
 

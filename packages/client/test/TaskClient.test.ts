@@ -14,7 +14,7 @@ const capabilitiesOf = ({ params }: HostileServer.Seen) =>
   (params["_meta"] as Schema.JsonObject)[McpProtocol.MetaKey.clientCapabilities]
 
 describe("a call", () => {
-  it.effect("gives the result of a server that answers at once (J2)", () =>
+  it.effect("gives the result of a server that answers at once [J2]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ "tools/call": [text("at once")] })
       const result = yield* TestClient.run(client.call("work", { rows: 1 }))
@@ -23,7 +23,7 @@ describe("a call", () => {
       assert.isEmpty(server.of("tasks/get"))
     }))
 
-  it.effect("polls a task to its end, at the pace that the server asks for (J2, J5)", () =>
+  it.effect("polls a task to its end, at the pace that the server asks for [J2, J5]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created({ pollIntervalMs: 3000 })],
@@ -39,7 +39,7 @@ describe("a call", () => {
       assert.strictEqual(server.of("tools/call").length, 1)
     }))
 
-  it.effect("declares tasks, and what its handler can be asked, on every request (J1)", () =>
+  it.effect("declares tasks, and what its handler can be asked, on every request [J1]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],
@@ -59,7 +59,7 @@ describe("a call", () => {
       ])
     }))
 
-  it.effect("sends the protocol's headers with every request, and takes both kinds of answer (J4, J11)", () =>
+  it.effect("sends the protocol's headers with every request, and takes both kinds of answer [J4, J11]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created({ taskId: "täsk\n1" })],
@@ -71,14 +71,14 @@ describe("a call", () => {
         assert.strictEqual(headers["mcp-method"], method)
         assert.strictEqual(headers["accept"], "application/json, text/event-stream")
         assert.strictEqual(headers["content-type"], "application/json")
-        const name = method.startsWith("tasks/") ? "=?base64?dMOkc2sKMQ==?=" : method === "tools/call" ? "work" : undefined
-        assert.strictEqual(headers["mcp-name"], name, method)
+        const names: Record<string, string> = { "tools/list": "none", "tools/call": "work" }
+        assert.strictEqual(headers["mcp-name"] ?? "none", names[method] ?? "=?base64?dMOkc2sKMQ==?=", method)
       }
       const ids = server.seen.map(({ id }) => id)
       assert.strictEqual(new Set(ids).size, ids.length, "each request has an id of its own")
     }))
 
-  it.effect("takes an absent resultType as complete, and a wrong one on tasks/get too (J3)", () =>
+  it.effect("takes an absent resultType as complete, and a wrong one on tasks/get too [J3]", () =>
     Effect.gen(function*() {
       const plain = yield* TestClient.make({ "tools/call": [result({ content: [] })] })
       assert.deepStrictEqual((yield* TestClient.run(plain.client.call("work"))).content, [])
@@ -87,7 +87,7 @@ describe("a call", () => {
       assert.deepStrictEqual((yield* TestClient.run(tasks.client.call("work"))).content, [])
     }))
 
-  it.effect("takes an answer that comes as a stream of events (J11)", () =>
+  it.effect("takes an answer that comes as a stream of events [J11]", () =>
     Effect.gen(function*() {
       const message = (fields: Schema.JsonObject) => HostileServer.event(fields)
       const { client } = yield* TestClient.make({
@@ -111,7 +111,10 @@ describe("what the caller is given", () => {
   it.effect("is decoded by the schema that they give", () =>
     Effect.gen(function*() {
       const { client } = yield* TestClient.make({
-        "tools/call": [structured({ rows: 3, at: "2026-07-28T00:00:00Z" }), text(`{"rows":4,"at":"2026-07-28T00:00:00Z"}`)]
+        "tools/call": [
+          structured({ rows: 3, at: "2026-07-28T00:00:00Z" }),
+          text(`{"rows":4,"at":"2026-07-28T00:00:00Z"}`)
+        ]
       })
       assert.strictEqual((yield* TestClient.run(client.call("work", {}, { success: Rows }))).rows, 3)
       assert.strictEqual((yield* TestClient.run(client.call("work", {}, { success: Rows }))).rows, 4)
@@ -122,7 +125,8 @@ describe("what the caller is given", () => {
       const { client } = yield* TestClient.make({ "tools/call": [structured({ rows: "three" })] })
       const failed = yield* TestClient.failure(client.call("work", {}, { success: Rows }))
       assert.instanceOf(failed, TaskClientError.InvalidOutput)
-      assert.deepStrictEqual(failed.result, { resultType: "complete", content: [], structuredContent: { rows: "three" } })
+      const whole = { resultType: "complete", content: [], structuredContent: { rows: "three" } }
+      assert.deepStrictEqual(failed.result, whole)
     }))
 
   it.effect("is held to the tool's output schema, with or without a task", () =>
@@ -207,9 +211,12 @@ describe("a failure", () => {
       assert.instanceOf(yield* TestClient.failure(Effect.scoped(client.resume("gone"))), TaskClientError.TaskExpired)
     }))
 
-  it.effect("comes when a task outlives its ttl, or stands still (J7)", () =>
+  it.effect("comes when a task outlives its ttl, or stands still [J7]", () =>
     Effect.gen(function*() {
-      const old = yield* TestClient.make({ "tools/call": [created({ ttlMs: 5000 })], "tasks/get": [got({ ttlMs: 5000 })] })
+      const old = yield* TestClient.make({
+        "tools/call": [created({ ttlMs: 5000 })],
+        "tasks/get": [got({ ttlMs: 5000 })]
+      })
       const expired = yield* TestClient.failure(old.client.call("work"), 1000)
       assert.instanceOf(expired, TaskClientError.TaskExpired)
       const still = yield* TestClient.make({
@@ -222,7 +229,7 @@ describe("a failure", () => {
       assert.isEmpty(still.server.of("tasks/cancel"), "a stuck task is left as it is")
     }))
 
-  it.effect("comes from an answer that is none (J3)", () =>
+  it.effect("comes from an answer that is none [J3]", () =>
     Effect.gen(function*() {
       const invalid: ReadonlyArray<readonly [string, HostileServer.Script]> = [
         ["tools/call", { "tools/call": [result({ resultType: "future", content: [] })] }],
@@ -242,7 +249,8 @@ describe("a failure", () => {
       ]
       for (const [method, script] of invalid) {
         const { client } = yield* TestClient.make(script)
-        const calling = method === "prompts/get" ? client.request(method, { name: "p" }) : Effect.asVoid(client.call("work"))
+        const prompt = client.request(method, { name: "p" })
+        const calling = method === "prompts/get" ? prompt : Effect.asVoid(client.call("work"))
         const failed = yield* TestClient.failure<unknown, unknown, never>(calling)
         assert.instanceOf(failed, TaskClientError.InvalidResponse, JSON.stringify(script))
         assert.strictEqual(failed.method, method)
@@ -255,7 +263,7 @@ describe("questions before there is a task (MRTR)", () => {
   const asks = (fields: Schema.JsonObject) => result({ resultType: "input_required", ...fields })
   const state = "opaque \u00e4 \"quoted\" \n"
 
-  it.effect("are answered, with the state echoed to the letter, and in no other request (J2, J10, J12)", () =>
+  it.effect("are answered, with the state echoed to the letter, and in no other request [J2, J10, J12]", () =>
     Effect.gen(function*() {
       const { asked, handler } = TestClient.accepting()
       const { client, server } = yield* TestClient.make({
@@ -360,7 +368,7 @@ describe("a handle", () => {
       }))
     }))
 
-  it.effect("cancels, and still tells how the task really ended (J8)", () =>
+  it.effect("cancels, and still tells how the task really ended [J8]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],

@@ -1,7 +1,7 @@
+import { createdAt, given, newTask, question, request, under } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Task, TaskMachine } from "../src/index.ts"
-import { createdAt, given, newTask, question, request, under } from "@effect-mcp-tasks/testing/TaskSpec"
 
 const at = createdAt + 100
 const attempt = 1

@@ -110,7 +110,7 @@ describe("Ask", () => {
     const params = Object.fromEntries(Object.entries(request("name").params ?? {}).toReversed())
     given(started, asked("name")).when({ ...ask, request: { params, method: "elicitation/create" } }).yields()
   })
-  it("refuses another request under a key, whatever became of the first", () => {
+  it("refuses another request under a key, whatever became of the first [F1]", () => {
     const other = { ...ask, request: request("other") }
     given(started, asked("name")).when(other).refuses("KeyReused")
     given(started, asked("name"), answered("name")).when(other).refuses("KeyReused")
@@ -147,7 +147,7 @@ describe("Answer", () => {
   it("answers where no worker is", () => given(inPhase.unattended).when(answer("name")).yields(taken("name")))
   it("answers some", () => given(started, asked("a"), asked("b")).when(answer("b")).yields(taken("b")))
   it("answers several", () => given(started, asked("a"), asked("b")).when(answer("b", "a")).yields(taken("b", "a")))
-  it("ignores keys that are answered, withdrawn or unknown, and takes the rest", () => {
+  it("ignores keys that are answered, withdrawn or unknown, and takes the rest [F3]", () => {
     given(started, asked("a"), answered("a")).when(answer("a")).yields()
     given(started, asked("a"), withdrawn("a")).when(answer("a")).yields()
     given(started).when(answer("a", "__proto__")).yields()

@@ -2,7 +2,8 @@
  * Whether this process can do its work: every background loop turns, and the storage behind them answers.
  *
  * The loops report here by themselves. Nothing is asked of the storage for a health check, so that a thousand checks
- * cost what one costs.
+ * cost what one costs. `layer` is one value, which everything that has loops provides to itself: within one program
+ * all of them share it, and whoever is given `layer` too sees all of them.
  *
  * @since 0.2.0
  */

@@ -15,6 +15,7 @@ import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as Health from "./Health.ts"
 import * as loop from "./internal/loop.ts"
 
 /**
@@ -71,7 +72,7 @@ export const layerReading = <E>(read: Effect.Effect<number, E>): Layer.Layer<nev
         ))
       return Effect.map(monotonic, (now) => Math.floor(now + offset))
     })
-  )
+  ).pipe(Layer.provide(Health.layer))
 
 /**
  * Tells the time by the clock of a SQL database: of the server for Postgres, of the machine for SQLite.

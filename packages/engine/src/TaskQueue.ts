@@ -18,6 +18,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as Health from "./Health.ts"
 import * as loop from "./internal/loop.ts"
 
 /**
@@ -71,6 +72,28 @@ export interface QueueOptions {
   readonly pollInterval?: Duration.Input | undefined
   /** After how long an entry is offered again whose worker died between taking it and starting its task; 30 seconds. */
   readonly lockExpiration?: Duration.Input | undefined
+}
+
+/**
+ * How a queue is kept in a SQL database.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface SqlQueueOptions extends QueueOptions {
+  /** The table that keeps it; `mcp_task_queue`. */
+  readonly table?: string | undefined
+}
+
+/**
+ * How a queue is kept in Redis.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface RedisQueueOptions extends QueueOptions {
+  /** What the keys begin with, between braces; `mcp_tasks`. */
+  readonly prefix?: string | undefined
 }
 
 /** Entries are used in milliseconds; those that were are only remembered so that they are not offered twice. */
@@ -133,9 +156,9 @@ const make = (createWith: CreateWith) =>
  * @category layers
  * @since 0.2.0
  */
-export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQueueStore> = Layer.effect(
-  TaskQueue,
-  make(separately)
+export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQueueStore> = Layer.provide(
+  Layer.effect(TaskQueue, make(separately)),
+  Health.layer
 )
 
 /**
@@ -161,12 +184,17 @@ const settings = ({ lockExpiration = "30 seconds", pollInterval = "1 second" }: 
  * @since 0.2.0
  */
 export const layerSqlWith = (
-  options: QueueOptions
+  options: SqlQueueOptions
 ): Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) =>
       Layer.effect(TaskQueue, make(inTransaction(sql))).pipe(
-        Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName: "mcp_task_queue" })))
+        Layer.provide(Health.layer),
+        Layer.provide(
+          quietly(
+            PersistedQueue.layerStoreSql({ ...settings(options), tableName: options.table ?? "mcp_task_queue" })
+          )
+        )
       ))
   )
 
@@ -184,10 +212,12 @@ export const layerSql: Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlCl
  * @category layers
  * @since 0.2.0
  */
-export const layerRedisWith = (options: QueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> =>
+export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> =>
   Layer.provide(
     layerStore,
-    quietly(PersistedQueue.layerStoreRedis({ ...settings(options), prefix: "{mcp_tasks}:queue:" }))
+    quietly(
+      PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
+    )
   )
 
 /**

@@ -26,6 +26,7 @@ import type * as Scope from "effect/Scope"
 import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as Health from "./Health.ts"
 import * as pollSignal from "./internal/pollSignal.ts"
 import * as remoteSignal from "./internal/remoteSignal.ts"
 
@@ -102,7 +103,7 @@ export const layerRedisWith = (options: RemoteOptions): Layer.Layer<TaskSignal, 
           Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ message }) => message)))
       }, heartbeatOf(options))
     })
-  )
+  ).pipe(Layer.provide(Health.layer))
 
 /**
  * Carries signals between the processes that share a Redis, by publish and subscribe.
@@ -133,7 +134,7 @@ export const layerPostgresWith = (options: RemoteOptions): Layer.Layer<TaskSigna
           Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ payload }) => payload)))
       }, heartbeatOf(options))
     })
-  )
+  ).pipe(Layer.provide(Health.layer))
 
 /**
  * Carries signals between the processes that share a Postgres, by `LISTEN` and `NOTIFY`; needs `@effect/sql-pg`.
@@ -180,7 +181,7 @@ export const layerPollWith = (
       // A message to this process comes back after an interval at the earliest.
       return yield* remoteSignal.make(wire, Duration.max(heartbeatOf(options), Duration.times(interval, 3)))
     })
-  )
+  ).pipe(Layer.provide(Health.layer))
 
 /**
  * Carries signals between the processes that share any SQL database, which look for them every second.

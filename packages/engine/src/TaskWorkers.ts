@@ -71,12 +71,41 @@ export const layerMemory: Layer.Layer<TaskWorkers> = Layer.sync(TaskWorkers, () 
 const unavailable = (operation: WorkersUnavailable["operation"]) =>
   Effect.mapError((cause: unknown) => new WorkersUnavailable({ operation, cause }))
 
-const table = "mcp_task_workers"
+const createTable = (table: string) =>
+  Effect.gen(function*() {
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    yield* sql`CREATE TABLE ${sql(table)} (worker TEXT NOT NULL PRIMARY KEY, beat BIGINT NOT NULL)`
+  })
 
-const createTable = Effect.gen(function*() {
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  yield* sql`CREATE TABLE ${sql(table)} (worker TEXT NOT NULL PRIMARY KEY, beat BIGINT NOT NULL)`
-})
+/**
+ * Keeps the list in a table of the SQL database that keeps the tasks; `mcp_task_workers` unless named.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerSqlWith = (options: {
+  readonly table?: string | undefined
+}): Layer.Layer<TaskWorkers, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
+  Layer.effect(
+    TaskWorkers,
+    Effect.gen(function*() {
+      const table = options.table ?? "mcp_task_workers"
+      yield* migrations.run(table, { "0001_workers": createTable(table) })
+      const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+      const workers = sql(table)
+      return {
+        beat: (worker) =>
+          sql`INSERT INTO ${workers} (worker, beat) VALUES (${worker}, 1)
+            ON CONFLICT (worker) DO UPDATE SET beat = ${workers}.beat + 1`.pipe(Effect.asVoid, unavailable("beat")),
+        leave: (worker) =>
+          sql`DELETE FROM ${workers} WHERE worker = ${worker}`.pipe(Effect.asVoid, unavailable("leave")),
+        beats: sql<{ readonly worker: string; readonly beat: unknown }>`SELECT worker, beat FROM ${workers}`.pipe(
+          Effect.map((rows) => new Map(rows.map(({ beat, worker }) => [worker, Number(beat)]))),
+          unavailable("beats")
+        )
+      }
+    })
+  )
 
 /**
  * Keeps the list in a table of the SQL database that keeps the tasks.
@@ -84,29 +113,29 @@ const createTable = Effect.gen(function*() {
  * @category layers
  * @since 0.2.0
  */
-export const layerSql: Layer.Layer<
-  TaskWorkers,
-  Migrator.MigrationError | SqlError.SqlError,
-  SqlClient.SqlClient
-> = Layer.effect(
-  TaskWorkers,
-  Effect.gen(function*() {
-    yield* migrations.run(table, { "0001_workers": createTable })
-    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const workers = sql(table)
-    return {
-      beat: (worker) =>
-        sql`INSERT INTO ${workers} (worker, beat) VALUES (${worker}, 1)
-          ON CONFLICT (worker) DO UPDATE SET beat = ${workers}.beat + 1`.pipe(Effect.asVoid, unavailable("beat")),
-      leave: (worker) =>
-        sql`DELETE FROM ${workers} WHERE worker = ${worker}`.pipe(Effect.asVoid, unavailable("leave")),
-      beats: sql<{ readonly worker: string; readonly beat: unknown }>`SELECT worker, beat FROM ${workers}`.pipe(
-        Effect.map((rows) => new Map(rows.map(({ beat, worker }) => [worker, Number(beat)]))),
-        unavailable("beats")
-      )
-    }
-  })
-)
+export const layerSql: ReturnType<typeof layerSqlWith> = layerSqlWith({})
+
+/**
+ * Keeps the list in a hash of the Redis that keeps the tasks. The key begins with `prefix` between braces, which is
+ * `mcp_tasks` unless named.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerRedisWith = (options: {
+  readonly prefix?: string | undefined
+}): Layer.Layer<TaskWorkers, never, Redis.Redis> =>
+  Layer.effect(
+    TaskWorkers,
+    Effect.map(Redis.Redis, (redis) => {
+      const key = `{${options.prefix ?? "mcp_tasks"}}:workers`
+      return {
+        beat: (worker) => redis.send("HINCRBY", key, worker, "1").pipe(Effect.asVoid, unavailable("beat")),
+        leave: (worker) => redis.send("HDEL", key, worker).pipe(Effect.asVoid, unavailable("leave")),
+        beats: redis.send<unknown>("HGETALL", key).pipe(Effect.map(counts), unavailable("beats"))
+      }
+    })
+  )
 
 /**
  * Keeps the list in a hash of the Redis that keeps the tasks.
@@ -114,17 +143,7 @@ export const layerSql: Layer.Layer<
  * @category layers
  * @since 0.2.0
  */
-export const layerRedis: Layer.Layer<TaskWorkers, never, Redis.Redis> = Layer.effect(
-  TaskWorkers,
-  Effect.map(Redis.Redis, (redis) => {
-    const key = "{mcp_tasks}:workers"
-    return {
-      beat: (worker) => redis.send("HINCRBY", key, worker, "1").pipe(Effect.asVoid, unavailable("beat")),
-      leave: (worker) => redis.send("HDEL", key, worker).pipe(Effect.asVoid, unavailable("leave")),
-      beats: redis.send<unknown>("HGETALL", key).pipe(Effect.map(counts), unavailable("beats"))
-    }
-  })
-)
+export const layerRedis: Layer.Layer<TaskWorkers, never, Redis.Redis> = layerRedisWith({})
 
 /** RESP2 lists keys and values in turn; RESP3 clients make an object or a map of them. */
 const counts = (reply: unknown): ReadonlyMap<string, number> => {

@@ -110,6 +110,28 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       assert.isAbove(writes, 6)
     }).pipe(fleet))
 
+  test("a task that outgrows its store ends, whether with a step or with its result", () =>
+    Effect.gen(function*() {
+      const goneOn = yield* Ref.make(false)
+      const once = (text: string) =>
+        Effect.gen(function*() {
+          const task = yield* CurrentTask.CurrentTask
+          if (text === "step") yield* task.step("large", Schema.Int, Effect.succeed(1))
+          if (text === "step") yield* Ref.set(goneOn, true)
+          return "large"
+        })
+      const process = yield* start({ once }, quick)
+      const other = yield* start({}, idle)
+      for (const text of ["step", "result"]) {
+        let writes = 0
+        process.link.disturb = (operation, effect) =>
+          operation === "replace" && ++writes === 2 ? process.link.fail(operation, "TooLarge") : effect
+        const { error } = yield* becomes(other, yield* call(other, "once", text), "failed")
+        assert.strictEqual(error.message, "The task has become larger than the store can keep")
+      }
+      assert.isFalse(yield* Ref.get(goneOn))
+    }).pipe(fleet))
+
   test("a tool that is no more, and arguments that do not fit it any more, end their tasks in words", () =>
     Effect.gen(function*() {
       const other = yield* start({}, idle)

@@ -16,7 +16,7 @@ import { Clock, Context, Effect, Exit, Latch, Layer, Option, Scope } from "effec
 import { PersistedQueue } from "effect/persistence"
 import { type Script, toolsOf } from "./TestTools.ts"
 
-const failure = (operation: string): unknown => {
+const failure = (operation: string, reason: TaskStore.TaskStoreError["reason"]): unknown => {
   const cause = new Error(`${operation} was cut off`)
   if (["beat", "beats", "leave"].includes(operation)) {
     return new TaskWorkers.WorkersUnavailable({ operation: "beat", cause })
@@ -24,7 +24,7 @@ const failure = (operation: string): unknown => {
   if (["offer", "take", "createWith"].includes(operation)) {
     return new PersistedQueue.PersistedQueueError({ message: "The queue was cut off", cause })
   }
-  return new TaskStore.TaskStoreError({ operation: "read", reason: "Unavailable", cause })
+  return new TaskStore.TaskStoreError({ operation: "read", reason, cause })
 }
 
 /** What a test may do to one process: each operation on what is shared goes through here. */
@@ -45,8 +45,11 @@ export class Link {
     this.isDown.openUnsafe()
   }
 
-  /** Fails as an operation does while the storage is away. */
-  readonly fail = <E>(operation: string): Effect.Effect<never, E> => Effect.fail(failure(operation) as E)
+  /** Fails as an operation does while the storage is away, or for another reason of its own. */
+  readonly fail = <E>(
+    operation: string,
+    reason: TaskStore.TaskStoreError["reason"] = "Unavailable"
+  ): Effect.Effect<never, E> => Effect.fail(failure(operation, reason) as E)
 
   readonly mend = (): void => {
     this.isDown.closeUnsafe()

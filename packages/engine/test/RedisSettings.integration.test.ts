@@ -2,8 +2,9 @@ import { TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
 import { Redis } from "effect/persistence"
+import * as clients from "./clients.ts"
 import * as OwnServer from "./OwnServer.ts"
-import { open, redisStore, soon, test } from "./RedisStore.ts"
+import { open, redisStore, soon, test } from "./ServerStores.ts"
 import * as services from "./services.ts"
 import { completed, createdAt, working } from "./StoredTasks.ts"
 import * as TaskStoreTest from "./TaskStoreTest.ts"
@@ -22,7 +23,7 @@ const logged = Effect.fnUntraced(function*(url: string) {
   const lines: Array<string> = []
   const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`))
   yield* Layer.build(Layer.fresh(TaskStore.layerRedis)).pipe(
-    Effect.provide([Logger.layer([logger]), Layer.fresh(services.redisClient(url))])
+    Effect.provide([Logger.layer([logger]), Layer.fresh(clients.redis(url))])
   )
   return lines
 })
@@ -81,7 +82,7 @@ services.withService(services.redisBinary, () => {
       yield* server.kill()
       const built = Layer.build(Layer.fresh(TaskStore.layerRedis)).pipe(
         Effect.provideService(Redis.Redis, redis),
-        Effect.provide(services.quiet)
+        Effect.provide(clients.quiet)
       )
       yield* Effect.timeout(built, "4 seconds")
     }))

@@ -57,7 +57,8 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
     test("runs as many handlers at a time as it has slots, and all of them in the end", () =>
       Effect.gen(function*() {
         const { measure, most } = yield* gauge
-        const process = yield* start({ once: () => measure(Effect.sleep("50 millis")) }, { ...quick, concurrency: 2 })
+        const both = until("two run", Effect.map(most, (count) => count === 2))
+        const process = yield* start({ once: () => measure(both) }, { ...quick, concurrency: 2 })
         const ids = yield* Effect.forEach(Arr.range(1, 6), () => call(process, "once"))
         for (const taskId of ids) yield* becomes(process, taskId, "completed")
         assert.strictEqual(yield* most, 2)

@@ -25,7 +25,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         assert.deepStrictEqual(task.result, { resultType: "complete", content: [{ type: "text", text: "hello" }] })
       }).pipe(fleet))
 
-    test("completes with isError when the tool fails as it declared", () =>
+    test("completes with isError when the tool fails as it declared [E11]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: () => Effect.fail("no such report") })
         const task = yield* becomes(process, yield* call(process, "once"), "completed")
@@ -36,7 +36,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         })
       }).pipe(fleet))
 
-    test("fails with the tool's own JSON-RPC error", () =>
+    test("fails with the tool's own JSON-RPC error [E12]", () =>
       Effect.gen(function*() {
         const process = yield* start({
           once: () => Effect.die(new TaskTool.ProtocolError({ code: -32603, message: "Upstream timed out", data: [1] }))
@@ -89,7 +89,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         )
       }).pipe(fleet))
 
-    test("refuses an answer that does not fit, and keeps the question", () =>
+    test("refuses an answer that does not fit, and keeps the question [F10]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: asking })
         const taskId = yield* call(process, "once")
@@ -114,7 +114,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         assert.strictEqual((yield* get(process, taskId)).status, "input_required")
       }).pipe(fleet))
 
-    test("passes on declining and cancelling, whatever they carry", () =>
+    test("passes on declining and cancelling, whatever they carry [F10]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: asking })
         for (const action of ["decline", "cancel"]) {
@@ -128,7 +128,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         }
       }).pipe(fleet))
 
-    test("does not ask a client that did not declare that it can be asked", () =>
+    test("does not ask a client that did not declare that it can be asked [F5]", () =>
       Effect.gen(function*() {
         const process = yield* start({ once: asking })
         for (const capabilities of [{}, { elicitation: { url: {} } }, { elicitation: null }]) {
@@ -136,7 +136,7 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         }
       }).pipe(fleet))
 
-    test("withdraws a question that its handler gave up", () =>
+    test("withdraws a question that its handler gave up [F3]", () =>
       Effect.gen(function*() {
         const goOn = yield* Deferred.make<void>()
         const process = yield* start({
@@ -202,7 +202,11 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
         const isRunning = yield* Deferred.make<void>()
         const process = yield* start({
           once: () =>
-            Effect.uninterruptible(Effect.andThen(Deferred.succeed(isRunning, undefined), Deferred.await(gate)))
+            Deferred.succeed(isRunning, undefined).pipe(
+              Effect.andThen(Deferred.await(gate)),
+              Effect.uninterruptible,
+              Effect.andThen(Effect.never)
+            )
         })
         const taskId = yield* call(process, "once")
         yield* until("it runs", Deferred.isDone(isRunning))

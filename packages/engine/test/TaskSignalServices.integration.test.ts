@@ -1,5 +1,6 @@
 import { TaskSignal } from "@effect-mcp-tasks/engine"
 import { Effect, Layer } from "effect"
+import * as clients from "./clients.ts"
 import * as services from "./services.ts"
 import { end, suite } from "./TaskSignalTest.ts"
 
@@ -7,7 +8,7 @@ services.withService(services.redis, (url) =>
   suite("TaskSignal.layerRedis", Effect.suspend(() => {
     const layer = Layer.provide(
       TaskSignal.layerRedisWith({ channel: services.uniqueName() }),
-      services.redisClient(url)
+      clients.redis(url)
     )
     return Effect.all({ here: end(layer), there: end(layer) })
   })))
@@ -16,7 +17,7 @@ services.withService(services.postgres, (url) => {
   suite("TaskSignal.layerPostgres", Effect.suspend(() => {
     const layer = Layer.provide(
       TaskSignal.layerPostgresWith({ channel: services.uniqueName() }),
-      services.postgresSchema(url, "public")
+      clients.postgres(url, "public")
     )
     return Effect.all({ here: end(layer), there: end(layer) })
   }))

@@ -1,6 +1,6 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
 import { Layer } from "effect"
-import { redisStore } from "./RedisStore.ts"
+import { redisStore } from "./ServerStores.ts"
 import * as services from "./services.ts"
 import { suite } from "./TaskStoreTest.ts"
 

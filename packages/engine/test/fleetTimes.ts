@@ -35,7 +35,7 @@ export const timesOf = ({ virtualTime }: Capabilities) => {
   /** Lets time pass until it is so: a minute of the test's time, half a minute of real time. */
   const until = <E, R>(what: string, isSo: Effect.Effect<boolean, E, R>) =>
     Effect.gen(function*() {
-      for (let round = 0; round < (virtualTime ? 240 : 1_500); round++) {
+      for (let round = 0; round < (virtualTime ? 240 : 1_000); round++) {
         if (virtualTime) yield* settle
         if (yield* isSo) return
         yield* pass

@@ -6,13 +6,13 @@
  * fail.
  */
 import { PgClient } from "@effect/sql-pg"
-import { NodeRedis } from "@effect/platform-node"
 import { describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { createConnection } from "node:net"
+import * as clients from "./clients.ts"
 import * as OwnServer from "./OwnServer.ts"
 
 /** A server that tests may use, or why there is none. */
@@ -104,12 +104,6 @@ export const withService = (service: Service, declare: (url: string) => void): v
 /** A name that no other test uses. */
 export const uniqueName = (): string => `test_${randomUUID().replaceAll("-", "")}`
 
-/** No log, where what would be logged is the point of the test or of another one. */
-export const quiet = Logger.layer([])
-
-/** A client that fails at once while it is disconnected. */
-export const redisClient = (url: string) => NodeRedis.layer({ url, disableOfflineQueue: true })
-
 const dropKeys = Effect.fnUntraced(function*(pattern: string) {
   const redis = yield* Redis.Redis
   let cursor = "0"
@@ -137,14 +131,12 @@ export const postgresClient = (url: string, options: Partial<PgClient.PgPoolConf
       run(`CREATE SCHEMA ${schema}`),
       () => Effect.orDie(run(`DROP SCHEMA ${schema} CASCADE`))
     )
-    return postgresSchema(url, schema, options)
+    return clients.postgres(url, schema, options)
   }))
 
-/** A client whose unqualified names are in a schema. */
-export const postgresSchema = (url: string, schema: string, options: Partial<PgClient.PgPoolConfig> = {}) =>
-  PgClient.layer({
-    url: Redacted.make(url),
-    maxConnections: 4,
-    startupOptions: `-c search_path=${schema}`,
-    ...options
-  })
+/** The schema of a client. */
+export const currentSchema = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly schema: string }>`SELECT current_schema() AS schema`
+  return row?.schema ?? ""
+})

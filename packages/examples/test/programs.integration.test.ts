@@ -35,11 +35,12 @@ const isUp = /Ctrl\+C/
 const hasCurl = spawnSync("bash", ["-c", "command -v curl"]).status === 0
 
 describe("npm start", () => {
-  it.live("prints commands that create, poll, answer and complete a task of each tool in bash", () =>
+  it.live("prints commands that create, poll, answer and complete a task of each tool in bash [A3]", () =>
     Effect.gen(function*() {
       const file = join(yield* temporaryDirectory, "new", "tasks.sqlite")
       const args = ["start", "--", "--port", "0", "--file", file]
       const { welcome } = yield* Program.launch("npm", args, { isUp })
+      assert.include(welcome, "at http://127.0.0.1:")
       assert.include(welcome, "export_report {rows}")
       assert.include(welcome, "summarize_report {reportId, simulateFail?}")
       const [exporting = "", poll = "", confirm = "", summarizing = "", choose = ""] = commandsOf(welcome)

@@ -137,6 +137,8 @@ const faultOf = ({ authorizationServers, scopes, scopesSupported = [] }: Authent
     if (Result.isFailure(address)) return `authorization server ${server} ${address.failure}`
   }
   const named = [...(typeof scopes === "object" ? scopes : []), ...scopesSupported]
+  // A refresh token is the client's affair (MCP, "Authorization": Refresh Tokens).
+  if (named.includes("offline_access")) return "offline_access is no scope of a resource"
   const wrong = named.find((scope) => !scopePattern.test(scope))
   return wrong === undefined ? undefined : `"${wrong}" is not a scope`
 }

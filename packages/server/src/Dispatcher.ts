@@ -25,6 +25,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as listen from "./internal/listen.ts"
 import * as methods from "./internal/methods.ts"
+import * as observe from "./internal/observe.ts"
 import * as ownerRates from "./internal/ownerRates.ts"
 import * as progress from "./internal/progress.ts"
 import * as refusals from "./internal/refusals.ts"
@@ -95,7 +96,7 @@ export interface Streaming {
  * @since 0.1.0
  */
 export type Received =
-  | { readonly _tag: "Refused"; readonly reply: Reply }
+  | { readonly _tag: "Refused"; readonly reply: Effect.Effect<Reply> }
   | { readonly _tag: "Notification"; readonly notification: JsonRpc.JsonRpcNotification }
   | Streaming & {
     readonly _tag: "Request"
@@ -180,33 +181,39 @@ export const layer = (
       }
       const receive: Dispatcher["Service"]["receive"] = (input) => {
         const admitted = McpRequest.admit(input, server)
-        if (Result.isFailure(admitted)) return { _tag: "Refused", reply: refused(admitted.failure) }
+        if (Result.isFailure(admitted)) return { _tag: "Refused", reply: refuse(admitted.failure) }
         const message = admitted.success
         return message._tag === "Notification" ? { _tag: "Notification", notification: message } : {
           _tag: "Request",
           id: message.id,
           method: message.method,
           mayStream: message.method === listen.method || progressToken(message) !== undefined,
-          run: (send) => answer(message.id, serve(message, send))
+          run: (send) =>
+            Effect.map(
+              observe.request(message, toolName(message, tools), answer(message.id, serve(message, send))),
+              ({ reply }) => reply
+            )
         }
       }
       return Dispatcher.of({
         receive,
         endSubscriptions: subscriptions.end,
-        handle: (input) => {
-          const received = receive(input)
-          switch (received._tag) {
-            case "Refused":
-              return Effect.succeed(received.reply)
-            case "Notification":
-              return Effect.succeed(accepted)
-            case "Request":
-              return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
-          }
-        }
+        handle: (input) => handle(receive(input))
       })
     })
   ).pipe(Layer.provide(sealing))
+
+/** Answers at once where nothing can precede the answer. */
+const handle = (received: Received): Effect.Effect<Reply | Streaming, never, CurrentOwner> => {
+  switch (received._tag) {
+    case "Refused":
+      return received.reply
+    case "Notification":
+      return Effect.succeed(accepted)
+    case "Request":
+      return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
+  }
+}
 
 const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
@@ -239,20 +246,44 @@ const refused = ({ error, httpStatus, id }: WireError.Refusal): Reply => ({
   body: JsonRpc.error(id, error)
 })
 
+const refuse = (refusal: WireError.Refusal): Effect.Effect<Reply> =>
+  Effect.as(observe.refused(refusal.error), refused(refusal))
+
+/** The tool that a call names, if there is one: what a client makes up is no name for a span. */
+const toolName = (
+  { method, params: { name } }: McpRequest.AdmittedRequest,
+  tools: TaskTools.TaskTools["Service"]
+): Option.Option<string> =>
+  method === "tools/call" && typeof name === "string" && Option.isSome(tools.get(name))
+    ? Option.some(name)
+    : Option.none()
+
+/** A reply, and the code of its error if it is one. */
+interface Answered extends observe.Answered {
+  readonly reply: Reply
+}
+
 const answer = <R>(
   id: JsonRpc.Id,
   result: Effect.Effect<string, refusals.Failure, R>
-): Effect.Effect<Reply, never, R> =>
+): Effect.Effect<Answered, never, R> =>
   result.pipe(
-    Effect.map((result): Reply => ({ httpStatus: 200, body: JsonRpc.result(id, result) })),
+    Effect.map((result): Answered => ({
+      code: undefined,
+      reply: { httpStatus: 200, body: JsonRpc.result(id, result) }
+    })),
     Effect.catch((failure) =>
-      Effect.map(refusals.toWireError(failure), (error) => ({
-        ...failed(id, error),
-        ...(failure._tag === "TooOften" ? { httpStatus: 429 as const, retryAfter: failure.retryAfter } : {})
-      }))
+      Effect.map(refusals.toWireError(failure), (error) => {
+        const answered = failed(id, error)
+        return failure._tag === "TooOften"
+          ? { ...answered, reply: { ...answered.reply, httpStatus: 429 as const, retryAfter: failure.retryAfter } }
+          : answered
+      })
     ),
     Effect.catchCause((cause) => Effect.map(refusals.defect(cause), (error) => failed(id, error)))
   )
 
-const failed = (id: JsonRpc.Id, error: WireError.WireError): Reply =>
-  refused(WireError.refusal(id, error))
+const failed = (id: JsonRpc.Id, error: WireError.WireError): Answered => ({
+  code: error.code,
+  reply: refused(WireError.refusal(id, error))
+})

@@ -17,6 +17,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Option from "effect/Option"
 import { Dispatcher, type Reply, type Streaming } from "./Dispatcher.ts"
 import * as eventStream from "./internal/eventStream.ts"
@@ -139,6 +140,32 @@ const nobody = Effect.succeed(httpGuard.refusal(403, "Forbidden: the request has
 export const layerEndSubscriptions: Layer.Layer<never, never, Dispatcher> = Layer.effectDiscard(
   Effect.flatMap(Dispatcher, ({ endSubscriptions }) => Effect.addFinalizer(() => endSubscriptions))
 )
+
+/**
+ * Serves the metrics of this process, those of requests and tasks among them, to a GET in the text format of
+ * Prometheus.
+ *
+ * **When to use**
+ *
+ * Beside `layer` on the same router, or on a router of its own where metrics are not for everyone who can reach the
+ * endpoint.
+ *
+ * **Details**
+ *
+ * Answers under the same hosts, and to the same origins, as the endpoint does. What else is measured in the process,
+ * by `Metric`, is served too.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerMetrics = (
+  { path = "/metrics", ...allowed }: Pick<HttpOptions, "path" | "allowedHosts" | "allowedOrigins"> = {}
+): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
+  const guard = httpGuard.makeAddressGuard(allowed)
+  const contentType = "text/plain; version=0.0.4; charset=utf-8"
+  const served = Effect.map(PrometheusMetrics.format(), (text) => HttpServerResponse.text(text, { contentType }))
+  return HttpRouter.add("GET", path, (request) => guard(request) ?? served)
+}
 
 const respond = ({ body, httpStatus, retryAfter }: Reply): HttpServerResponse.HttpServerResponse =>
   body === undefined

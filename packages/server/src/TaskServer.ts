@@ -65,7 +65,11 @@ type Needed<Tools extends Record<string, Tool.Any>> =
  * **Example** (Authenticated callers)
  *
  * ```ts
- * HttpRouter.serve(TaskServer.layer({ name, version, toolkit }).pipe(Layer.provide(authenticated.layer)))
+ * HttpTransport.layerEndSubscriptions.pipe(
+ *   Layer.provideMerge(
+ *     HttpRouter.serve(TaskServer.layer({ name, version, toolkit }).pipe(Layer.provide(authenticated.layer)))
+ *   )
+ * )
  * ```
  *
  * @category layers
@@ -74,10 +78,10 @@ type Needed<Tools extends Record<string, Tool.Any>> =
 export const layer = <Tools extends Record<string, Tool.Any>>(
   options: TaskServerOptions<Tools>
 ): Layer.Layer<
-  never,
+  Dispatcher.Dispatcher,
   TaskStoreError,
   Needed<Tools> | HttpRouter.HttpRouter | HttpRouter.Request<"Requires", CurrentOwner>
-> => Layer.provide(HttpTransport.layer(options), dispatcher(options))
+> => Layer.provideMerge(HttpTransport.layer(options), dispatcher(options))
 
 /**
  * Serves the tools of a toolkit over HTTP and runs their tasks in this process, for one owner.

@@ -70,7 +70,7 @@ const isRefused = (response: RawResponse, status: number, message: string, chall
 }
 
 describe("a request without a token", () => {
-  it.live("is refused with where to get one, and without an error", () =>
+  it.live("is refused with where to get one, and without an error [A3, K1, K2, K4]", () =>
     Effect.gen(function*() {
       const port = yield* start()
       const challenge = `Bearer resource_metadata="${metadata}"`
@@ -83,14 +83,14 @@ describe("a request without a token", () => {
       isRefused(elsewhere, 401, "Unauthorized: a bearer token is needed", challenge)
     }))
 
-  it.live("learns which scopes to ask for", () =>
+  it.live("learns which scopes to ask for [K5]", () =>
     Effect.gen(function*() {
       const port = yield* start({ scopes: ["tasks", "more"] })
       const challenge = `Bearer scope="tasks more", resource_metadata="${metadata}"`
       isRefused(yield* exchange({ port, ...listing }), 401, "Unauthorized: a bearer token is needed", challenge)
     }))
 
-  it.live("is refused before anything of it is read", () =>
+  it.live("is refused before anything of it is read [K2]", () =>
     Effect.gen(function*() {
       const port = yield* start()
       for (const method of ["GET", "DELETE", "POST"]) {
@@ -133,7 +133,7 @@ describe("a token", () => {
       }
     }))
 
-  it.live("that is malformed is a bad request", () =>
+  it.live("that is malformed is a bad request [K2]", () =>
     Effect.gen(function*() {
       const port = yield* start()
       const message = "The Authorization header holds no bearer token that can be read"
@@ -146,7 +146,7 @@ describe("a token", () => {
       }
     }))
 
-  it.live("that is refused is told why, in characters that a header can carry", () =>
+  it.live("that is refused is told why, in characters that a header can carry [K2]", () =>
     Effect.gen(function*() {
       const reason = `A "quoted" \\ reason\r\nSet-Cookie: evil=1; ü${"x".repeat(300)}`
       const port = yield* start({}, TokenVerifier.layer(() => Effect.fail(new TokenVerifier.TokenRefused({ reason }))))
@@ -158,7 +158,7 @@ describe("a token", () => {
       assert.isUndefined(response.headers["set-cookie"])
     }))
 
-  it.live("that cannot be verified at the moment is neither good nor bad", () =>
+  it.live("that cannot be verified at the moment is neither good nor bad [K9]", () =>
     Effect.gen(function*() {
       const logs: Array<string> = []
       const cause = new Error("the issuer is down")
@@ -180,7 +180,7 @@ describe("scopes", () => {
     `Bearer error="insufficient_scope", error_description="${description}", scope="${scopes}", ` +
     `resource_metadata="${metadata}"`
 
-  it.live("must all be there, and the refusal names them all", () =>
+  it.live("must all be there, and the refusal names them all [K6]", () =>
     Effect.gen(function*() {
       const port = yield* start({ scopes: ["read", "write"] })
       for (const token of ["ada", "ada~read", "ada~write+other", "ada~read+writes"]) {
@@ -189,7 +189,7 @@ describe("scopes", () => {
       isServed(yield* exchange({ port, ...withToken("ada~other+write+read") }))
     }))
 
-  it.live("may include others", () =>
+  it.live("may include others [K7]", () =>
     Effect.gen(function*() {
       const port = yield* start({ scopes: ["read", "write"], impliedScopes: { admin: ["read", "write"] } })
       isServed(yield* exchange({ port, ...withToken("ada~admin") }))
@@ -198,7 +198,7 @@ describe("scopes", () => {
       }
     }))
 
-  it.live("may depend on what is asked for, and the headers cannot lie about it", () =>
+  it.live("may depend on what is asked for, and the headers cannot lie about it [K6]", () =>
     Effect.gen(function*() {
       const scopes = ({ method, name }: Authentication.Operation) =>
         method === "tools/call" && name !== "plain" ? ["tasks", `call-${name}`] : []
@@ -227,7 +227,7 @@ describe("scopes", () => {
 })
 
 describe("the metadata document", () => {
-  it.live("is for everybody, under the path of the server and under the root", () =>
+  it.live("is for everybody, under the path of the server and under the root [K1]", () =>
     Effect.gen(function*() {
       const port = yield* start({
         scopesSupported: ["tasks"],
@@ -266,7 +266,7 @@ describe("the metadata document", () => {
 })
 
 describe("owners", () => {
-  it.live("are told apart by issuer, subject and tenant; a refreshed token is the same one", () =>
+  it.live("are told apart by issuer, subject and tenant; a refreshed token is the same one [I2]", () =>
     Effect.gen(function*() {
       const key = yield* makeKey("first")
       const others = "https://others.example"
@@ -295,7 +295,7 @@ describe("owners", () => {
 })
 
 describe("a token is nowhere", () => {
-  it.live("not on a span, in a log, with a task, nor in what a handler sees", () =>
+  it.live("not on a span, in a log, with a task, nor in what a handler sees [K4]", () =>
     Effect.gen(function*() {
       const key = yield* makeKey("first")
       const verifier = Layer.provide(
@@ -366,7 +366,7 @@ const shown = (span: Tracer.Span) => ({
   status: String(span.status._tag === "Ended" ? span.status.exit : "")
 })
 
-describe("options that make no sense", () => {
+describe("options that make no sense, offline_access among them [K8]", () => {
   const samples: ReadonlyArray<readonly [Partial<Authentication.AuthenticationOptions>, string]> = [
     [{ resource: "/mcp" }, "resource is not an absolute URL"],
     [{ resource: "http://mcp.example/mcp" }, "resource must be an https address"],
@@ -375,7 +375,8 @@ describe("options that make no sense", () => {
     [{ authorizationServers: ["issuer"] }, "authorization server issuer is not an absolute URL"],
     [{ scopes: ["a b"] }, `"a b" is not a scope`],
     [{ scopes: ["a'b", "a\\b"] }, "\"a\\\\b\" is not a scope"],
-    [{ scopesSupported: [""] }, `"" is not a scope`]
+    [{ scopesSupported: [""] }, `"" is not a scope`],
+    [{ scopesSupported: ["tasks", "offline_access"] }, "offline_access is no scope of a resource"]
   ]
   for (const [changed, reason] of samples) {
     it.effect(`die with a sentence: ${JSON.stringify(changed)}`, () =>

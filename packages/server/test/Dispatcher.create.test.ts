@@ -145,7 +145,7 @@ describe("a client that goes away before it knows of its task", () => {
       assert.deepStrictEqual(yield* statuses(server), ["cancelled"])
     }))
 
-  it.effect("after it was answered, leaves its task alone", () =>
+  it.effect("after it was answered, leaves its task alone [G2]", () =>
     Effect.gen(function*() {
       const { script, stopped } = stopping()
       const server = yield* start({ script })

@@ -33,7 +33,7 @@ const requiredCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {}
 const undeclared = refused(WireError.tasksRequired.code, WireError.tasksRequired.message, { requiredCapabilities })
 
 describe("tools/call", () => {
-  it.effect("refuses what names no tool", () =>
+  it.effect("refuses what names no tool [D4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const noTool = refused(-32602, "params.name is not the name of a tool")
@@ -55,7 +55,7 @@ describe("tools/call", () => {
       assert.strictEqual(yield* taskCount(server), 0)
     }))
 
-  it.effect("answers arguments that do not fit with a result for the model, and creates no task", () =>
+  it.effect("answers arguments that do not fit with a result for the model, and creates no task [D4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       for (const name of ["plain", "job", "strict", "quick"]) {
@@ -127,7 +127,7 @@ describe("tools/call", () => {
       assert.isTrue(exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause))
     }))
 
-  it.effect("an owner with too many live tasks is refused before one exists", () =>
+  it.effect("an owner with too many live tasks is refused before one exists [D6, I2]", () =>
     Effect.gen(function*() {
       const server = yield* start({ limits: { maxLiveTasks: 2 } })
       const first = yield* server.create("job", "wait")
@@ -312,7 +312,7 @@ describe("a store that fails", () => {
 const bob = TaskOwner.principal({ issuer: "https://issuer.example", subject: "bob" })
 
 describe("owners", () => {
-  it.effect("nothing of one is seen or changed by another", () =>
+  it.effect("nothing of one is seen or changed by another [I2]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* server.create("job", "ask")

@@ -108,7 +108,7 @@ describe("tools/call", () => {
     }))
 })
 
-describe("tasks/get in each status", () => {
+describe("tasks/get in each status [E9, E10]", () => {
   const polled = (status: string, text: string, seconds: number, rest: string) =>
     it.effect(`${status}: ${text}`, () =>
       Effect.gen(function*() {
@@ -164,7 +164,7 @@ describe("tasks/update", () => {
       assert.include(body, `"structuredContent":{"action":"accept","content":{"name":"Ada"}}`)
     }))
 
-  it.effect("answers to keys that nobody asked are acknowledged and change nothing", () =>
+  it.effect("answers to keys that nobody asked are acknowledged and change nothing [F3]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* server.create("job", "ask")

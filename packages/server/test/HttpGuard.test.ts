@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 import { exchange, isListing, isRefusal, listing, listingWith, message, serve } from "./TestServer.ts"
 
 describe("Origin", () => {
-  it.live("is refused unless an allowed host serves it", () =>
+  it.live("is refused unless an allowed host serves it [A2, I5]", () =>
     Effect.gen(function*() {
       const port = yield* serve({ allowedHosts: ["App.Example"], allowedOrigins: ["https://Page.example"] })
       const allowed = [
@@ -39,7 +39,7 @@ describe("Origin", () => {
       for (const origin of refused) isRefusal(yield* exchange({ port, ...listingWith({ origin }) }), 403)
     }))
 
-  it.live("of this machine is refused where the server has a public name, unless it is allowed itself", () =>
+  it.live("of this machine is refused where the server has a public name, unless it is allowed itself [A2]", () =>
     Effect.gen(function*() {
       const port = yield* serve({ allowedHosts: ["app.example"], allowedOrigins: ["http://127.0.0.1:5173"] })
       const from = (origin: string, host: string) => exchange({ port, ...listingWith({ origin, host }) })
@@ -53,7 +53,7 @@ describe("Origin", () => {
       isListing(yield* from("https://app.example", `127.0.0.1:${port}`))
     }))
 
-  it.live("is refused before the method, the type and the body are looked at", () =>
+  it.live("is refused before the method, the type and the body are looked at [A2]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const request = { port, headers: { origin: "http://evil.example", "content-type": undefined } }
@@ -85,7 +85,7 @@ describe("Host", () => {
 })
 
 describe("method, path and type", () => {
-  it.live("only POST is served, and the answer says so", () =>
+  it.live("only POST is served, and the answer says so [A1, A19]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       for (const method of ["GET", "DELETE", "OPTIONS", "PUT", "PATCH"]) {
@@ -97,7 +97,7 @@ describe("method, path and type", () => {
       assert.deepStrictEqual([head.status, head.headers.allow, head.text], [405, "POST", ""])
     }))
 
-  it.live("only the endpoint's path is served", () =>
+  it.live("only the endpoint's path is served [A1]", () =>
     Effect.gen(function*() {
       const port = yield* serve({ path: "/tasks" })
       isListing(yield* exchange({ port, path: "/tasks", ...listing }))
@@ -124,7 +124,7 @@ describe("method, path and type", () => {
       }
     }))
 
-  it.live("only UTF-8 is read, whatever the bytes", () =>
+  it.live("only UTF-8 is read, whatever the bytes [A20]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const charsets = ["latin1", "utf-16", "UTF-16LE", "us-ascii", "", "\"\"", "\"utf-8", "utf-80", "utf-8, latin1"]

@@ -40,7 +40,7 @@ describe("body", () => {
       isRefusal(yield* exchange({ port, headers, chunks: ["{"], unfinished: () => undefined }), 413)
     }))
 
-  it.live("that is no JSON text is a parse error", () =>
+  it.live("that is no JSON text is a parse error [A20, C4]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const invalid = [
@@ -54,7 +54,7 @@ describe("body", () => {
       isRefusal(yield* exchange({ port, headers: listing.headers }), 400, -32700)
     }))
 
-  it.live("may be cut within a character on its way", () =>
+  it.live("may be cut within a character on its way [A20]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const { chunks: [text], headers } = calling("plain", "grün 🌳")
@@ -66,7 +66,7 @@ describe("body", () => {
 })
 
 describe("answers", () => {
-  it.live("a notification is accepted with no content", () =>
+  it.live("a notification is accepted with no content [A5]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const response = yield* exchange({ port, chunks: [`{"jsonrpc":"2.0","method":"notifications/initialized"}`] })
@@ -74,7 +74,7 @@ describe("answers", () => {
       assert.isUndefined(response.headers["content-type"])
     }))
 
-  it.live("each rule of admission has its status", () =>
+  it.live("each rule of admission has its status [C4]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const get = mcpHeaders("tasks/get", "t")
@@ -187,7 +187,7 @@ describe("the owner of a request", () => {
 })
 
 describe("a client that goes away", () => {
-  it.live("interrupts its plain call and leaves its task alone", () =>
+  it.live("interrupts its plain call and leaves its task alone [A10, G2]", () =>
     Effect.gen(function*() {
       const hasStarted = yield* Deferred.make<void>()
       const hasStopped = yield* Deferred.make<void>()

@@ -66,7 +66,7 @@ describe("the keys", () => {
     ["null", { status: 200, body: "null" }]
   ]
   for (const [name, answer] of outages) {
-    it.effect(`that cannot be had, by ${name}, leave nobody in and call no token invalid`, () =>
+    it.effect(`that cannot be had, by ${name}, leave nobody in and call no token invalid [K9]`, () =>
       Effect.gen(function*() {
         const { key, state, verifier } = yield* start()
         const token = yield* sign(key)
@@ -94,7 +94,7 @@ describe("the keys", () => {
       assert.strictEqual(yield* Fiber.join(asking), "unavailable")
     }))
 
-  it.effect("that are known outlive an outage until they are ten minutes old; unknown names wait for its end", () =>
+  it.effect("that are known outlive an outage for ten minutes; unknown names wait for its end [K9]", () =>
     Effect.gen(function*() {
       const { key, state, verifier } = yield* start()
       const token = yield* sign(key)

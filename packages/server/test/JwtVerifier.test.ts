@@ -35,7 +35,7 @@ describe("a sound token", () => {
       }
     }))
 
-  it.effect("may be for several audiences, and the verifier may have several names", () =>
+  it.effect("may be for several audiences, and the verifier may have several names [K3]", () =>
     Effect.gen(function*() {
       const { key, verifier } = yield* start({ audience: ["https://other.example", audience] })
       assert.strictEqual(yield* judge(verifier, yield* sign(key, { aud: ["https://x.example", audience] })), ada)
@@ -62,7 +62,7 @@ describe("a sound token", () => {
 })
 
 describe("a token that proves nothing", () => {
-  it.effect("is refused with the reason", () =>
+  it.effect("is refused with the reason [K2, K3]", () =>
     Effect.gen(function*() {
       const { key, verifier } = yield* start({ tenantClaim: "tid", type: "at+jwt" })
       const stranger = yield* makeKey("first")
@@ -106,7 +106,7 @@ describe("a token that proves nothing", () => {
       assert.include(yield* judge(verifier, yield* sign(key, sound, header)), "ada")
     }))
 
-  it.effect("has no signature, a shared secret's, or one that is not allowed", () =>
+  it.effect("has no signature, a shared secret's, or one that is not allowed [K2]", () =>
     Effect.gen(function*() {
       const key = yield* makeKey("first", "RS256")
       const { verifier } = yield* start({}, [key])
@@ -171,7 +171,7 @@ describe("a token that proves nothing", () => {
       }
     }))
 
-  it.effect("has expired by Effect's clock, but for a small tolerance", () =>
+  it.effect("has expired by Effect's clock, but for a small tolerance [K2]", () =>
     Effect.gen(function*() {
       const { key, verifier } = yield* start({ keysMaxAge: "1 day" })
       yield* TestClock.setTime(1_000_000_000)

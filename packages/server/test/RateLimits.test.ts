@@ -30,7 +30,7 @@ const isRefused = ({ body, httpStatus }: Dispatcher.Reply, words: string, retryA
 }
 
 describe("calls", () => {
-  it.effect("beyond the rate are refused before anything is done, and told when to come back", () =>
+  it.effect("beyond the rate are refused before anything is done, and told when to come back [D6]", () =>
     Effect.gen(function*() {
       let runs = 0
       const script = () => Effect.sync(() => String(++runs))
@@ -110,7 +110,7 @@ describe("creates", () => {
 })
 
 describe("polls", () => {
-  it.effect("beyond the rate are answered, only later, and nobody else's are", () =>
+  it.effect("beyond the rate are answered, only later, and nobody else's are [E16]", () =>
     Effect.gen(function*() {
       const server = yield* start({ rates: { polls: { limit: 5, window: "1 minute" } } })
       const hers = yield* server.create("job", "wait")
@@ -135,7 +135,7 @@ describe("polls", () => {
       }
     }))
 
-  it.effect("are slowed alike for a task of somebody else and for none", () =>
+  it.effect("are slowed alike for a task of somebody else and for none [I2]", () =>
     Effect.gen(function*() {
       const server = yield* start({ rates: { polls: { limit: 1, window: "1 minute" } } })
       const his = yield* server.create("job", "wait", bob)

@@ -9,6 +9,7 @@ import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { RuleName } from "./Audit.ts"
 import { Auditor } from "./Auditor.ts"
 import * as Client from "./Client.ts"
 import type { Answer } from "./clientRules.ts"
@@ -18,6 +19,7 @@ import { Dice } from "./Dice.ts"
 import type { FaultName } from "./Faults.ts"
 import { Process } from "./Process.ts"
 import type { ClientPlan, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import * as ScenarioText from "./ScenarioText.ts"
 import { type Runner, Server } from "./Server.ts"
 import { CurrentWitness } from "./Tools.ts"
 import { Weather } from "./Weather.ts"
@@ -40,6 +42,17 @@ const _meta: Schema.JsonObject = {
   [McpProtocol.MetaKey.clientCapabilities]: { elicitation: {}, extensions: { [McpProtocol.TasksExtension]: {} } }
 }
 
+/**
+ * What a world is run with.
+ *
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly runner: Runner
+  /** The rules of the auditor; all unless given. */
+  readonly rules?: ReadonlySet<RuleName> | undefined
+}
+
 /** A trouble of one server. */
 type TroubleAt = Extract<Trouble, { readonly server: number }>
 
@@ -58,14 +71,15 @@ export class Cluster {
   private readonly servers: ReadonlyArray<Server>
   private isCalm = false
 
-  constructor(scenario: Scenario, runner: Runner) {
+  constructor(scenario: Scenario, { rules, runner }: Options) {
     this.scenario = scenario
     this.dice = new Dice(scenario.seed)
     this.world = new World(this.dice.stream("world"))
-    this.auditor = new Auditor(this.world, new Coverage())
+    this.auditor = new Auditor(this.world, new Coverage(), rules)
     this.weather = new Weather(this.world, this.dice.stream("weather"), {
       rates: scenario.rates,
       calmAtMs: scenario.calmAtMs,
+      isSteady: scenario.isSteady,
       onFault: this.onFault
     })
     const database = new Database(this.world, this.weather, this.auditor.onWrite)
@@ -75,6 +89,7 @@ export class Cluster {
         fork: (start) => this.forkServer(plan, index, start),
         store: (process) => database.connect(process),
         around: (process, engine) => this.auditor.around(process, engine),
+        onDefect: (text) => this.auditor.object("defect", `server ${index + 1} cannot start: ${text}`),
         publish: (taskId) => this.publish(taskId)
       })
     )
@@ -154,7 +169,9 @@ export class Cluster {
         send: (method, params) => this.send(process, owner, { method, params }),
         saw: (taskId, task) => this.auditor.saw(name, taskId, task),
         foreign: () =>
-          [...this.auditor.files.values()].filter(({ now }) => now !== undefined && now.owner !== key).map(({ taskId }) => taskId),
+          [...this.auditor.files.values()].flatMap(({ now }) =>
+            now === undefined || now.owner === key ? [] : [now.taskId]
+          ),
         onFault: this.onFault,
         onOutcome: (outcome) => {
           this.world.note(name, outcome)
@@ -206,11 +223,17 @@ export class Cluster {
   }
 
   private suffer(trouble: Trouble): void {
-    this.world.note("world", JSON.stringify(trouble))
-    if (!("server" in trouble)) {
-      return this.weather.close(trouble.kind === "outage" ? "store" : "signals", trouble.forMs)
+    this.world.note("world", ScenarioText.printTrouble(trouble))
+    switch (trouble.kind) {
+      case "outage":
+        return this.weather.close("store", trouble.forMs)
+      case "silence":
+        return this.weather.close("signals", trouble.forMs)
+      case "spell":
+        return this.weather.close(trouble.what, trouble.forMs)
+      default:
+        return this.sufferAt(trouble, this.servers[trouble.server] as Server)
     }
-    this.sufferAt(trouble, this.servers[trouble.server] as Server)
   }
 
   private sufferAt(trouble: TroubleAt, server: Server): void {
@@ -225,8 +248,10 @@ export class Cluster {
       default: {
         if (!server.process.isAlive) return
         this.onFault(trouble.kind === "crash" ? "server-crash" : "server-shutdown")
-        server[trouble.kind]()
-        this.world.after(trouble.forMs, () => this.restart(server))
+        const restart = () => this.world.after(this.isCalm ? 0 : trouble.forMs, () => this.restart(server))
+        if (trouble.kind === "shutdown") return server.shutdown(restart)
+        server.crash()
+        restart()
       }
     }
   }

@@ -10,7 +10,7 @@ import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as FaultyStore from "@effect-mcp-tasks/testing/FaultyStore"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type { Process } from "./Process.ts"
 import type { Weather } from "./Weather.ts"
@@ -78,10 +78,13 @@ export class Database {
     }
     return {
       ...store,
-      create: (task, options) => Effect.tap(store.create(task, options), (stored) => Effect.sync(() => record(task.taskId, stored))),
-      replace: (held, next) => Effect.tap(store.replace(held, next), (stored) => Effect.sync(() => record(next.taskId, stored))),
+      create: (task, options) =>
+        Effect.tap(store.create(task, options), (stored) => Effect.sync(() => record(task.taskId, stored))),
+      replace: (held, next) =>
+        Effect.tap(store.replace(held, next), (stored) => Effect.sync(() => record(next.taskId, stored))),
       remove: (taskId, version) =>
-        Effect.tap(store.remove(taskId, version), (isRemoved) => Effect.sync(() => isRemoved ? record(taskId, undefined) : undefined))
+        Effect.tap(store.remove(taskId, version), (isRemoved) =>
+          isRemoved ? Effect.sync(() => record(taskId, undefined)) : Effect.void)
     }
   }
 }

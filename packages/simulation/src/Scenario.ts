@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import type { Rates } from "./Faults.ts"
+import type { RateName, Rates } from "./Faults.ts"
 import type { toolNames } from "./Tools.ts"
 
 /**
@@ -74,6 +74,8 @@ export type Trouble =
     readonly forMs: number
   }
   | { readonly kind: "jump"; readonly atMs: number; readonly server: number; readonly byMs: number }
+  /** One thing goes wrong with every message. */
+  | { readonly kind: "spell"; readonly atMs: number; readonly what: RateName; readonly forMs: number }
 
 /**
  * What happens to a world.
@@ -91,4 +93,6 @@ export interface Scenario {
   readonly calmAtMs: number
   /** After how many operations a fiber is cut at the latest. */
   readonly maxTurn: number
+  /** Whether every message takes as long as every other of its kind, and users do not dally: for telling a story. */
+  readonly isSteady: boolean
 }

@@ -13,6 +13,7 @@ import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as TaskSweeper from "@effect-mcp-tasks/engine/TaskSweeper"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -46,6 +47,8 @@ export interface ServerOptions {
   readonly runner: Runner
   /** Hears of every command that the engine of a process is given, and of what became of it. */
   readonly around: (process: Process, engine: TaskEngine.TaskEngine["Service"]) => TaskEngine.TaskEngine["Service"]
+  /** Hears why a process can never start. */
+  readonly onDefect: (text: string) => void
   /** Sends a signal to everyone. */
   readonly publish: (taskId: string) => void
 }
@@ -91,13 +94,14 @@ export class Server {
   start(): Process {
     const process = this.options.fork(this.starts++)
     this.process = process
-    this.hub = Effect.runSync(PubSub.sliding<string>(1024))
+    this.hub = Effect.runSync(PubSub.sliding<string>(64))
     const scope = Effect.runSync(Scope.make())
     process.run(Layer.buildWithScope(this.layer(process, this.hub), scope), (exit) => {
       if (Exit.isSuccess(exit)) {
         this.running = { process, scope, handle: Context.get(exit.value, Dispatcher.Dispatcher).handle }
         return
       }
+      if (Cause.hasDies(exit.cause)) this.options.onDefect(Cause.pretty(exit.cause))
       // A supervisor starts what could not start again.
       process.crash()
       process.world.after(restartMs, () => {
@@ -107,13 +111,17 @@ export class Server {
     return process
   }
 
-  /** Ends in good order, or is killed when that takes too long. */
-  shutdown(): void {
+  /** Ends in good order, or is killed when that takes too long; then says so. */
+  shutdown(onEnd: () => void): void {
     const { running } = this
-    if (running === undefined) return this.crash()
     this.running = undefined
-    running.process.run(Scope.close(running.scope, Exit.void), () => running.process.crash())
-    running.process.after(graceMs, () => running.process.crash())
+    const end = () => {
+      this.crash()
+      onEnd()
+    }
+    if (running === undefined) return end()
+    running.process.run(Scope.close(running.scope, Exit.void), end)
+    running.process.after(graceMs, end)
   }
 
   /** Serves a message, and says how; `undefined` where nobody listens. Gives back how to let its client go away. */
@@ -142,7 +150,10 @@ export class Server {
 
   private layer(process: Process, hub: PubSub.PubSub<string>) {
     const { around, publish, runner, store } = this.options
-    const engine = Layer.effect(TaskEngine.TaskEngine, Effect.map(TaskEngine.TaskEngine, (engine) => around(process, engine)))
+    const engine = Layer.effect(
+      TaskEngine.TaskEngine,
+      Effect.map(TaskEngine.TaskEngine, (engine) => around(process, engine))
+    )
     const signal = TaskSignal.TaskSignal.of({
       publish: (taskId) => Effect.sync(() => publish(taskId)),
       subscribe: PubSub.subscribe(hub)

@@ -41,9 +41,24 @@ export interface HandlerRun {
   readonly waits: Set<string>
   /** Until when it goes on whatever anybody wishes, in milliseconds of the world. */
   stubbornUntilMs: number
-  returned: string | undefined
+  /** How it means to end: `ok` with what it returns, or one of the other ends of a script. */
+  means: string
   endedAtMs: number | undefined
 }
+
+/**
+ * A run that has just begun. A handler that never says how it means to end dies.
+ *
+ * @since 0.1.0
+ */
+export const openRun = (attempt: number, process: Process): HandlerRun => ({
+  attempt,
+  process,
+  waits: new Set(),
+  stubbornUntilMs: 0,
+  means: "die",
+  endedAtMs: undefined
+})
 
 /**
  * What an auditor knows of one task.

@@ -72,8 +72,8 @@ export const make = (options: WatchOptions): Run => {
     isStubborn: (ms) => {
       run.stubbornUntilMs = options.now() + ms
     },
-    returns: (text) => {
-      run.returned = text
+    means: (end) => {
+      run.means = end
     },
     ended: () => {
       run.endedAtMs = options.now()

@@ -4,7 +4,8 @@
  *
  * @since 0.1.0
  */
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { HandlerRun, TaskFile } from "./TaskFile.ts"
 
@@ -13,11 +14,12 @@ type Found = ReadonlyArray<Violation>
 const breach = (rule: RuleName, detail: string): Found => [{ rule, detail }]
 
 /**
- * How long a lost signal may cost: the longest heartbeat of the engine, and as much again for a store that was away.
+ * How long a lost signal may cost: the longest heartbeat of the engine, and half as much again for a store that was
+ * away.
  *
  * @since 0.1.0
  */
-export const patienceMs = 60_000
+export const patienceMs = 45_000
 
 /** Whether something has been so for longer than a lost signal explains. */
 const isOverdue = (file: TaskFile, nowMs: number, isSo: (task: Task.Task) => boolean): boolean => {
@@ -34,7 +36,7 @@ const isAnswered = (key: string) => (task: Task.Task): boolean =>
   task.questions.some((question) => question.key === key && question.state === "answered")
 
 const isStopping = (task: Task.Task): boolean =>
-  Task.isTerminal(task) || (task.status === "working" && task.cancelRequested)
+  TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)
 
 /**
  * Judges one task, at a time when all servers have been up and all messages have arrived for `patienceMs`.
@@ -45,14 +47,16 @@ export const judge = (file: TaskFile, nowMs: number): Found => {
   const { now: task } = file
   const found: Array<Found> = []
   for (const run of file.runs.filter(({ endedAtMs, process }) => endedAtMs === undefined && process.isAlive)) {
-    const isOver = (task === undefined || isOverdue(file, nowMs, isStopping)) && nowMs > run.stubbornUntilMs + patienceMs
-    if (isOver) found.push(breach("cancel-ignored", `${run.process.name} still runs ${file.name}`))
+    const isStopped = task === undefined || isOverdue(file, nowMs, isStopping)
+    if (isStopped && nowMs > run.stubbornUntilMs + patienceMs) {
+      found.push(breach("cancel-ignored", `${run.process.name} still runs ${file.name}`))
+    }
     const key = run.attempt === task?.attempt
       ? [...run.waits].find((key) => isOverdue(file, nowMs, isAnswered(key)))
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
-  if (task !== undefined && !Task.isTerminal(task) && isAbandoned(file, task, nowMs)) {
+  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs)) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
   return found.flat()

@@ -10,6 +10,8 @@ import * as TaskTransition from "@effect-mcp-tasks/core/TaskTransition"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 
+const unasked: Task.InputRequest = { method: "elicitation/create" }
+
 /** The commands that could lead from one state to another at an instant. */
 const candidates = (before: Task.Task, after: Task.Task, at: number): ReadonlyArray<TaskCommand> => {
   const { attempt } = before
@@ -19,6 +21,8 @@ const candidates = (before: Task.Task, after: Task.Task, at: number): ReadonlyAr
     question.state === "answered" ? [{ key: question.key, response: question.response }] : []
   )
   return [
+    // A question that ends its task leaves no trace of itself.
+    ...after.status === "cancelled" ? [{ _tag: "Ask", ...worker, key: " ", request: unasked } as const] : [],
     { _tag: "Start", at },
     ...after.statusMessage === undefined ? [] : [{ _tag: "Report", ...worker, message: after.statusMessage } as const],
     ...changed.map(({ key, request }) => ({ _tag: "Ask", ...worker, key, request } as const)),
@@ -48,7 +52,7 @@ const isSame = (self: Task.Task, that: Task.Task): boolean =>
  * @since 0.1.0
  */
 export interface Transition {
-  readonly tag: TaskCommand["_tag"]
+  readonly command: TaskCommand
   /** As the coverage of the transition table names it: phase, command, phase. */
   readonly name: string
 }
@@ -60,14 +64,14 @@ export interface Transition {
  * @since 0.1.0
  */
 export const find = (before: Task.Task, after: Task.Task, at: ReadonlyArray<number>): ReadonlyArray<Transition> => {
-  const found = new Map<TaskCommand["_tag"], Transition>()
+  const found: Array<Transition> = []
   for (const instant of new Set([after.lastUpdatedAt, before.lastUpdatedAt, ...at])) {
     for (const command of candidates(before, after, instant)) {
       const next = TaskMachine.step(before, command)
       if (Result.isFailure(next) || next.success === before || !isSame(next.success, after)) continue
       const name = `${TaskTransition.phase(before)} ${command._tag} ${TaskTransition.phase(next.success)}`
-      found.set(command._tag, { tag: command._tag, name })
+      found.push({ command, name })
     }
   }
-  return [...found.values()]
+  return found
 }

@@ -9,13 +9,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as InputHandler from "../InputHandler.ts"
 import type { CallOptions } from "../TaskClient.ts"
-import { type InputRefused, NotOutstanding, type TaskClientError } from "../TaskClientError.ts"
+import { type InputRefused, isTaskClientError, NotOutstanding, type TaskClientError } from "../TaskClientError.ts"
 import type { TaskHandle } from "../TaskHandle.ts"
 import type { Restore } from "./asking.ts"
 import * as calling from "./calling.ts"
@@ -34,11 +33,8 @@ export interface Given<out A, out R, out E, out R2> {
   readonly options: CallOptions<A, R, E, R2>
 }
 
-/** Errors that end a call without anyone having given it up: the task can be resumed, or has ended by itself. */
-const isNobodysWish = (error: unknown): boolean =>
-  tasks.isEnding(error) ||
-  (Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" &&
-    ["TransportError", "ProtocolError", "InvalidResponse", "TaskStuck", "TaskHandleStoreError"].includes(error._tag))
+/** Errors that end a call without anyone having given it up: the task has ended by itself, or can be resumed. */
+const isNobodysWish = (error: unknown): boolean => isTaskClientError(error) && error._tag !== "InputRefused"
 
 /** Interrupted, or failed by whoever was to answer: nobody wants the result any more. */
 const isGivenUp = (exit: Exit.Exit<unknown, unknown>): boolean =>

@@ -39,6 +39,8 @@ export interface Request {
   readonly taskId?: string | undefined
   /** The least time between two attempts, in milliseconds. */
   readonly atLeastMs?: number | undefined
+  /** Whether nothing has begun yet, so that a server which is not there is better told of soon. */
+  readonly isPreliminary?: boolean | undefined
   /** The kinds of result that may come, besides a complete one. */
   readonly accepts?: ReadonlyArray<string> | undefined
 }
@@ -66,6 +68,8 @@ export interface Rpc {
   readonly stream: (request: Request) => Stream.Stream<readonly [JsonRpc.Id, Incoming], TransportError>
 }
 
+/** How long a server that has never answered is waited for before anything has begun. */
+const firstContactMs = 5000
 const firstDelayMs = 500
 const longestDelayMs = 30_000
 
@@ -109,6 +113,7 @@ export const make = (
   patience: Patience
 ): Rpc => {
   let lastId = 0
+  let hasAnswered = false
 
   const outgoing = (request: Request): Outgoing => {
     lastId += 1
@@ -131,6 +136,11 @@ export const make = (
       return transport.send(sent).pipe(
         Stream.filter(isResponse),
         Stream.runHead,
+        Effect.tap((response) =>
+          Effect.sync(() => {
+            hasAnswered ||= Option.isSome(response)
+          })
+        ),
         Effect.flatMap((response) => answer(request, sent, Option.getOrUndefined(response))),
         Effect.timeoutOrElse({
           duration: request.timeout ?? patience.requestTimeout,
@@ -150,7 +160,12 @@ export const make = (
 
   return {
     once,
-    repeated: (request) => patiently(once(request), patience.retryForMs, request.atLeastMs ?? 0),
+    repeated: (request) =>
+      Effect.suspend(() => {
+        const isUnmet = request.isPreliminary === true && !hasAnswered
+        const retryForMs = isUnmet ? Math.min(patience.retryForMs, firstContactMs) : patience.retryForMs
+        return patiently(once(request), retryForMs, request.atLeastMs ?? 0)
+      }),
     stream: (request) =>
       Stream.suspend(() => {
         const sent = outgoing(request)

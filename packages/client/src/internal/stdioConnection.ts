@@ -141,10 +141,13 @@ const exchange = ({ body, id, method }: Outgoing, shared: Shared): Stream.Stream
           return isWithdrawn ? Queue.offer(input, cancelled(id)) : Effect.void
         })
     )
-    yield* Queue.offer(input, `${body}\n`)
+    yield* Queue.offer(input, `${oneLine(body)}\n`)
     return Stream.fromQueue(messages)
   }))
 }
+
+/** JSON may have these two as they are, but readers of lines, Node's own among them, take them for line breaks. */
+const oneLine = (body: string): string => body.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
 
 /** There is no stream to close here, so a request that is given up is withdrawn by name. */
 const cancelled = (requestId: JsonRpc.Id): string => {

@@ -32,6 +32,8 @@ export type AttemptCommand = Unnumbered<TaskCommand>
  */
 export type Standing = "current" | "stopped" | "superseded" | "released"
 
+const tooLarge: Task.TaskError = { code: -32603, message: "The task has become larger than the store can keep" }
+
 /**
  * What an attempt works with.
  *
@@ -93,12 +95,22 @@ export class Attempt {
         if (rejected.reason === "Terminal" || rejected.reason === "StaleAttempt") this.standing = "superseded"
         return Effect.succeed(Result.fail(rejected))
       }),
+      Effect.catchIf((error) => error._tag === "TaskStoreError" && error.reason === "TooLarge", (error) =>
+        command._tag === "Fail" && command.error === tooLarge ? Effect.fail(error) : this.failTooLarge),
       // The task was removed: it ended long ago, or an operator did it. Or the store is away and so are we.
       Effect.catchTag(["TaskNotFound", "TaskStoreError"], () => {
         this.standing = "superseded"
         return Effect.interrupt
       })
     )
+
+  /** A task that has outgrown its store ends, and its handler with it: trying again could not help. */
+  private readonly failTooLarge: Effect.Effect<never> = Effect.suspend(() =>
+    Effect.andThen(this.give({ _tag: "Fail", error: tooLarge }), Effect.suspend(() => {
+      this.standing = "superseded"
+      return Effect.interrupt
+    }))
+  )
 
   /**
    * Asks a question and waits for its answer. When the last one who waits is interrupted, the question is withdrawn:

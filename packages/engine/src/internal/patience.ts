@@ -6,13 +6,12 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import type { TaskStoreError } from "../TaskStore.ts"
+import { TaskStoreError } from "../TaskStore.ts"
 
 const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(Duration.seconds(10))])
 
 /** Whether trying again may help. */
-const isPassing = (error: { readonly _tag: string; readonly reason?: unknown }): error is TaskStoreError =>
-  error._tag === "TaskStoreError" && error.reason !== "Corrupt"
+const isPassing = (error: unknown): error is TaskStoreError => error instanceof TaskStoreError && !error.isPermanent
 
 /**
  * Tries again while the store is away, for as long as `worthwhile`.

@@ -10,13 +10,16 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { Health } from "../Health.ts"
 import type { TaskSignal } from "../TaskSignal.ts"
+import type { LoopReport } from "./healthBoard.ts"
 
 /**
  * What carries texts between processes.
@@ -69,20 +72,20 @@ export const texts = (origin: string, taskIds: Iterable<string>): ReadonlyArray<
   return pages.map((page) => encode(origin, page))
 }
 
-/** Says that something fails, once, and that it works again, once. */
-const makeNews = (broken: string, mended: string) => {
+/** Says that something fails, once, and that it works again, once; and to `Health` all the while. */
+const makeNews = (broken: string, mended: string, report: LoopReport | undefined) => {
   let isBroken = false
   return {
     fails: (error: unknown) =>
       Effect.suspend(() => {
         const isNews = !isBroken
         isBroken = true
-        return isNews ? Effect.logWarning(broken, error) : Effect.void
+        return Effect.andThen(report?.fail ?? Effect.void, isNews ? Effect.logWarning(broken, error) : Effect.void)
       }),
     works: Effect.suspend(() => {
       const isNews = isBroken
       isBroken = false
-      return isNews ? Effect.logInfo(mended) : Effect.void
+      return Effect.andThen(report?.rest ?? Effect.void, isNews ? Effect.logInfo(mended) : Effect.void)
     })
   }
 }
@@ -96,9 +99,13 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
   const origin = String(yield* Random.next)
   const hub = yield* Effect.acquireRelease(PubSub.sliding<string>(backlog), PubSub.shutdown)
   const outbox = yield* Queue.sliding<string>(backlog)
+  const health = yield* Effect.serviceOption(Health)
+  const report = Option.getOrUndefined(health)?.board.join("signals of others", Number.POSITIVE_INFINITY)
+  yield* Effect.addFinalizer(() => report?.leave ?? Effect.void)
   const news = makeNews(
     "Signals between processes are lost; each looks at its tasks on a heartbeat until they arrive again",
-    "Signals between processes arrive again"
+    "Signals between processes arrive again",
+    report
   )
   const send = (texts: ReadonlyArray<string>) => Effect.timeout(wire.send(texts), patience)
   let failures = 0

@@ -8,9 +8,10 @@ import * as Task from "@effect-mcp-tasks/core/Task"
 import type { RejectedReason, TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { CallProgress } from "../CallProgress.ts"
 import { InputUnavailable, type TaskHandle } from "../CurrentTask.ts"
 import type { Limits } from "../TaskLimits.ts"
 import { ProtocolError } from "../TaskTool.ts"
@@ -67,8 +68,12 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
   return {
     taskId: worker.taskId,
     attempt: worker.number,
-    report: (message) =>
-      Effect.asVoid(give({ _tag: "Report", message: message.slice(0, limits.maxMessageLength) })),
+    report: (message, amount) => {
+      const reported = give({ _tag: "Report", message: message.slice(0, limits.maxMessageLength) })
+      return Option.isSome(worker.taskId)
+        ? Effect.asVoid(reported)
+        : Effect.andThen(reported, Effect.flatMap(CallProgress, (progress) => progress(message, amount)))
+    },
     extend: (ttl) => {
       const wanted = Duration.toMillis(Duration.fromInputUnsafe(ttl))
       return Effect.asVoid(give({ _tag: "Extend", ttlMs: Math.ceil(clampTtl(worker, wanted, limits)) }))

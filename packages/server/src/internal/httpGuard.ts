@@ -41,6 +41,23 @@ export const refusal = (status: number, message: string): Response =>
  * @since 0.1.0
  */
 export const make = (allowed: Allowed) => {
+  const guardAddress = makeAddressGuard(allowed)
+  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> | undefined => {
+    const { "content-encoding": encoding, "content-type": type } = request.headers
+    const forbidden = guardAddress(request)
+    if (forbidden !== undefined) return forbidden
+    if (request.method !== "POST") return notPost
+    if (type === undefined || !isJson(type)) return notJson
+    return encoding === undefined || isIdentity(encoding) ? undefined : encoded
+  }
+}
+
+/**
+ * Makes the part of the guard that looks at where a request goes to and comes from.
+ *
+ * @since 0.2.0
+ */
+export const makeAddressGuard = (allowed: Allowed) => {
   const named = new Set((allowed.allowedHosts ?? []).map((host) => host.toLowerCase()))
   const origins = new Set((allowed.allowedOrigins ?? []).map((origin) => origin.toLowerCase()))
 
@@ -54,13 +71,10 @@ export const make = (allowed: Allowed) => {
   }
 
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> | undefined => {
-    const { "content-encoding": encoding, "content-type": type, host, origin } = request.headers
+    const { host, origin } = request.headers
     const addressed = host === undefined ? "" : hostname(host)
     if (!loopback.has(addressed) && !named.has(addressed)) return forbiddenHost
-    if (origin !== undefined && !isAllowedOrigin(origin, addressed)) return forbiddenOrigin
-    if (request.method !== "POST") return notPost
-    if (type === undefined || !isJson(type)) return notJson
-    return encoding === undefined || isIdentity(encoding) ? undefined : encoded
+    return origin === undefined || isAllowedOrigin(origin, addressed) ? undefined : forbiddenOrigin
   }
 }
 

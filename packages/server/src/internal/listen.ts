@@ -20,10 +20,12 @@ import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import type { TaskView } from "@effect-mcp-tasks/engine/TaskStore"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import type * as Schema from "effect/Schema"
 import type { Send } from "../Dispatcher.ts"
+import * as ServerMetrics from "../ServerMetrics.ts"
 import type { ToolSwitch } from "../ToolSwitch.ts"
 import { type Failure, refuse } from "./refusals.ts"
 
@@ -90,19 +92,20 @@ export const make = ({ engine, limits, toolSwitch }: ListenServices): Subscripti
   ): Effect.fn.Return<string, Failure, TaskOwner.CurrentOwner> {
     const { taskIds, wantsTools } = yield* readFilter(request, limits)
     const owner = yield* TaskOwner.CurrentOwner
+    const tell: Send = (message) => Effect.andThen(send(message), Metric.update(ServerMetrics.notifications, 1))
     return yield* Effect.gen(function*() {
       yield* place(TaskOwner.key(owner))
       // First watch, then look: a change in between is seen by the one or by the other.
       const watch = yield* engine.watch(taskIds ?? [])
       const granted = yield* grant(owner, taskIds ?? [])
       const tools = wantsTools && Option.isSome(toolSwitch) ? [yield* toolSwitch.value.changes] : []
-      yield* send(acknowledged(request.id, {
+      yield* tell(acknowledged(request.id, {
         ...(taskIds === undefined ? {} : { taskIds: granted }),
         ...(tools.length === 0 ? {} : { toolsListChanged: true })
       }))
       const told = Effect.all([
-        tellTasks({ engine, owner, id: request.id, send }, granted, watch),
-        ...tools.map((changes) => tellTools(request.id, send, changes))
+        tellTasks({ engine, owner, id: request.id, send: tell }, granted, watch),
+        ...tools.map((changes) => tellTools(request.id, tell, changes))
       ], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(told, Deferred.await(ended)), limits.maxListenTime)
       return `{"resultType":"complete"}`
@@ -123,13 +126,14 @@ const places = (limit: number) => {
           return refuse(WireError.internalError(`Too many subscriptions: ${limit} are allowed at a time`))
         }
         taken.set(owner, count + 1)
-        return Effect.void
+        return Metric.modify(ServerMetrics.listeners, 1)
       }),
       () =>
-        Effect.sync(() => {
+        Effect.suspend(() => {
           const count = taken.get(owner) ?? 0
           if (count > 1) taken.set(owner, count - 1)
           else taken.delete(owner)
+          return Metric.modify(ServerMetrics.listeners, -1)
         })
     )
 }

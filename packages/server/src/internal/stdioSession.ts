@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function*({ maxInFlight, write }: SessionO
       const received = dispatcher.receive({ headers: undefined, body: body.success })
       switch (received._tag) {
         case "Refused":
-          return received.reply.body === undefined ? Effect.void : write(received.reply.body)
+          return Effect.flatMap(received.reply, ({ body }) => body === undefined ? Effect.void : write(body))
         case "Request":
           return begin(received)
         case "Notification":

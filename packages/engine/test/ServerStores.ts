@@ -1,15 +1,16 @@
-/** What the tests of the Redis store share. */
+/** What the tests of stores on servers share. */
 import { TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
 import { Redis } from "effect/persistence"
+import * as clients from "./clients.ts"
 import * as services from "./services.ts"
 import { working } from "./StoredTasks.ts"
 
 /** A store on a server, and the connection it uses. */
 export const open = Effect.fnUntraced(function*(url: string, options: TaskStore.RedisOptions = {}) {
-  const layer = Layer.provideMerge(TaskStore.layerRedisWith(options), services.redisClient(url)).pipe(
-    Layer.provide(services.quiet)
+  const layer = Layer.provideMerge(TaskStore.layerRedisWith(options), clients.redis(url)).pipe(
+    Layer.provide(clients.quiet)
   )
   const context = yield* Layer.build(Layer.fresh(layer))
   return { store: Context.get(context, TaskStore.TaskStore), redis: Context.get(context, Redis.Redis) }
@@ -20,7 +21,7 @@ export const redisStore = (url: string) =>
   Layer.unwrap(Effect.sync(() => {
     const prefix = services.uniqueName()
     return Layer.merge(TaskStore.layerRedisWith({ prefix }), services.dropKeysAfter(`{${prefix}}*`)).pipe(
-      Layer.provide([services.redisClient(url), services.quiet])
+      Layer.provide([clients.redis(url), clients.quiet])
     )
   }))
 
@@ -71,6 +72,6 @@ export const warmUp = Effect.fnUntraced(function*(store: TaskStore.TaskStore["Se
 export const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("50 millis"), times: 200 })
 
-/** A test in real time, since servers know no other. */
+/** A test in real time, since servers know no other; to start one takes long on a busy machine. */
 export const test = <A, E>(title: string, effect: Effect.Effect<A, E, Scope.Scope>) =>
-  it.live(title, () => Effect.scoped(effect))
+  it.live(title, () => Effect.scoped(effect), 120_000)
