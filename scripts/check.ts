@@ -49,6 +49,7 @@ const checks: ReadonlyArray<Check> = [
   tool("lint", "oxlint", "--deny-warnings"),
   effect,
   script("tidy", "tidy.ts"),
+  script("duties", "duties.ts"),
   ...docs
 ]
 

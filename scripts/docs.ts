@@ -5,6 +5,9 @@
 import * as TaskTransitionDocument from "@effect-mcp-tasks/core/TaskTransitionDocument"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { sections } from "@effect-mcp-tasks/conformance/requirements.ts"
+import * as Citations from "./duties/Citations.ts"
+import * as Coverage from "./duties/Coverage.ts"
 
 interface Document {
   /** Where it goes, from the root of the repository. */
@@ -70,8 +73,11 @@ otherwise be readable for less than the policy's \`resultTtlMs\`.
 `
 }
 
+const coverage = (): string => Coverage.document(sections, Citations.read(absolute("")))
+
 const documents: ReadonlyArray<Document> = [
-  { path: "docs/STATE-MACHINE.md", source: "packages/core/src/TaskTransition.ts", text: stateMachine }
+  { path: "docs/STATE-MACHINE.md", source: "packages/core/src/TaskTransition.ts", text: stateMachine },
+  { path: "docs/SPEC-COVERAGE.md", source: "packages/conformance/requirements.ts and the tests", text: coverage }
 ]
 
 const check = process.argv.includes("--check")

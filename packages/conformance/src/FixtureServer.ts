@@ -8,6 +8,7 @@ import * as Embedded from "@effect-mcp-tasks/engine/Embedded"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
 import * as HttpTransport from "@effect-mcp-tasks/server/HttpTransport"
+import * as ToolSwitch from "@effect-mcp-tasks/server/ToolSwitch"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -27,8 +28,10 @@ const grace = "2 seconds"
  * @since 0.1.0
  */
 export const layer = (port: number) =>
-  HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true }).pipe(
+  HttpTransport.layerEndSubscriptions.pipe(
+    Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true })),
     Layer.provide(Dispatcher.layer(info)),
+    Layer.provide(ToolSwitch.layer),
     Layer.provide([Embedded.layer, TaskOwner.layerAnonymous]),
     Layer.provideMerge(
       NodeHttpServer.layer(createServer, { port, host: "127.0.0.1", gracefulShutdownTimeout: grace })

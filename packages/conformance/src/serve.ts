@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
+import * as ToolSwitch from "@effect-mcp-tasks/server/ToolSwitch"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -22,12 +23,13 @@ import * as Runtime from "effect/Runtime"
 import * as FixtureServer from "./FixtureServer.ts"
 import * as FixtureStore from "./FixtureStore.ts"
 import * as CoreFixtures from "./fixtures/CoreFixtures.ts"
+import * as RoundFixtures from "./fixtures/RoundFixtures.ts"
 import * as TaskFixtures from "./fixtures/TaskFixtures.ts"
 
 const tools = Layer.provide(
-  TaskTools.layer(Toolkit.merge(CoreFixtures.toolkit, TaskFixtures.toolkit)),
-  [CoreFixtures.layer, TaskFixtures.layer]
-)
+  TaskTools.layer(Toolkit.merge(CoreFixtures.toolkit, RoundFixtures.toolkit, TaskFixtures.toolkit)),
+  [CoreFixtures.layer, RoundFixtures.layer, TaskFixtures.layer]
+).pipe(Layer.provide(ToolSwitch.layer))
 
 const flags = {
   port: Flag.Int("port").pipe(

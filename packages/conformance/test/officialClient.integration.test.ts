@@ -1,18 +1,18 @@
+import { NodeServices } from "@effect/platform-node"
 import { afterAll, beforeAll } from "@effect/vitest"
-import { Effect, ManagedRuntime } from "effect"
-import { fileURLToPath } from "node:url"
-import * as FixtureServer from "../src/official/FixtureServer.ts"
+import { Effect, Exit, Scope } from "effect"
+import * as ServeProcess from "../src/ServeProcess.ts"
 import { officialClientSuite } from "./officialClientSuite.ts"
 
-const program = fileURLToPath(new URL("../src/serve.ts", import.meta.url))
-const runtime = ManagedRuntime.make(FixtureServer.layer(program))
+const scope = Scope.makeUnsafe()
 let url = ""
 
-beforeAll(() =>
-  runtime.runPromise(Effect.map(FixtureServer.FixtureServer, (server) => {
-    url = server.url
-  })))
+beforeAll(async () => {
+  const started = ServeProcess.start({ store: "memory" })
+  const server = await Effect.runPromise(started.pipe(Scope.provide(scope), Effect.provide(NodeServices.layer)))
+  url = server.url
+})
 
-afterAll(() => runtime.dispose())
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 officialClientSuite(() => url)

@@ -67,7 +67,7 @@ const codeOf = (error: OfficialClient.OfficialClientError): number | undefined =
 
 const negotiation = (getUrl: () => string) =>
   describe("discovery", () => {
-    it.live("finds the revision and the extension", () =>
+    it.live("finds the revision and the extension [C12, C13, E18]", () =>
       Effect.gen(function*() {
         const client = yield* OfficialClient.connect(getUrl(), {})
         assert.strictEqual(client.getProtocolEra(), "modern")
@@ -79,7 +79,7 @@ const negotiation = (getUrl: () => string) =>
         assert.notProperty(capabilities, "tasks")
       }))
 
-    it.live("lists tools that both official schemas read", () =>
+    it.live("lists tools that both official schemas read [D1, D3]", () =>
       Effect.gen(function*() {
         const client = yield* OfficialClient.connect(getUrl(), {})
         const { tools } = yield* OfficialClient.attempt("tools/list", () => client.listTools())
@@ -98,7 +98,7 @@ const negotiation = (getUrl: () => string) =>
 
 const wire = (getUrl: () => string) =>
   describe("wire shapes", () => {
-    it.live("a created task can be polled at once and keeps its identity", () =>
+    it.live("a created task can be polled at once and keeps its identity [E5]", () =>
       Effect.gen(function*() {
         const raw = OfficialClient.raw(getUrl())
         const created = yield* createRaw(raw, "slow_compute", { seconds: 60, label: "wire" })
@@ -111,7 +111,7 @@ const wire = (getUrl: () => string) =>
         assert.strictEqual(ended.status, "cancelled")
       }), 20_000)
 
-    it.live("a partial answer leaves the other question as it was", () =>
+    it.live("a partial answer leaves the other question as it was [F4]", () =>
       Effect.gen(function*() {
         const raw = OfficialClient.raw(getUrl())
         const { taskId } = yield* createRaw(raw, "multi_input", {})
@@ -131,7 +131,7 @@ const wire = (getUrl: () => string) =>
         assert.strictEqual(ended.status, "completed")
       }), 20_000)
 
-    it.live("an unknown task is invalid params for get, update and cancel", () =>
+    it.live("an unknown task is invalid params for get, update and cancel [E15]", () =>
       Effect.gen(function*() {
         const raw = OfficialClient.raw(getUrl())
         const taskId = "no-such-task"
@@ -170,7 +170,7 @@ const execution = (getUrl: () => string) =>
         assert.strictEqual(events.at(-1)?.type, "outcome")
       }), 20_000)
 
-    it.live("a tool error completes the task", () =>
+    it.live("a tool error completes the task [E11]", () =>
       Effect.gen(function*() {
         const session = yield* OfficialClient.session(getUrl())
         const run = yield* OfficialClient.attempt("failing_job", () => session.callTool("failing_job"))
@@ -180,7 +180,7 @@ const execution = (getUrl: () => string) =>
         assert.isNotEmpty(textsOf(result))
       }), 20_000)
 
-    it.live("a protocol error fails the task with its code", () =>
+    it.live("a protocol error fails the task with its code [E12]", () =>
       Effect.gen(function*() {
         const session = yield* OfficialClient.session(getUrl())
         const run = yield* OfficialClient.attempt("protocol_error_job", () => session.callTool("protocol_error_job"))
@@ -194,7 +194,7 @@ const execution = (getUrl: () => string) =>
 
 const resumption = (getUrl: () => string) =>
   describe("resumption", () => {
-    it.live("another session resumes a task by its serialised reference", () =>
+    it.live("another session resumes a task by its serialised reference [C7]", () =>
       Effect.gen(function*() {
         const reference = yield* Effect.scoped(Effect.gen(function*() {
           const session = yield* OfficialClient.session(getUrl())
@@ -284,7 +284,7 @@ const cancellation = (getUrl: () => string) =>
         yield* expectCancelled(getUrl, run)
       }), 20_000)
 
-    it.live("a finished task acknowledges a cancel and stays as it is", () =>
+    it.live("a finished task acknowledges a cancel and stays as it is [G3]", () =>
       Effect.gen(function*() {
         const session = yield* OfficialClient.session(getUrl())
         const run = yield* OfficialClient.attempt("slow_compute", () =>
@@ -301,7 +301,7 @@ const cancellation = (getUrl: () => string) =>
 
 const undeclared = (getUrl: () => string) =>
   describe("a client that does not declare tasks", () => {
-    it.live("is answered in line", () =>
+    it.live("is answered in line [C14, E1]", () =>
       Effect.gen(function*() {
         const client = yield* OfficialClient.connect(getUrl(), { elicitation: { form: {} } })
         const result = yield* OfficialClient.attempt("slow_compute", () =>
@@ -309,7 +309,7 @@ const undeclared = (getUrl: () => string) =>
         assert.isNotEmpty(textsOf(result))
       }))
 
-    it.live("learns which capability a task-only tool needs", () =>
+    it.live("learns which capability a task-only tool needs [C9, E2]", () =>
       Effect.gen(function*() {
         const client = yield* OfficialClient.connect(getUrl(), { elicitation: { form: {} } })
         const error = yield* Effect.flip(OfficialClient.attempt("failing_job", () =>

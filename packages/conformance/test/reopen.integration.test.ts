@@ -53,7 +53,7 @@ const reopen = Effect.gen(function*() {
 })
 
 describe("a task whose creation was answered", () => {
-  it.live("is found after kill -9 and a restart, 50 times out of 50", () =>
+  it.live("is found after kill -9 and a restart, 50 times out of 50 [E5]", () =>
     Effect.gen(function*() {
       const given = yield* Config.option(Config.Int("REOPEN_SEED"))
       const seed = Option.getOrElse(given, () => Math.trunc(performance.timeOrigin))

@@ -44,7 +44,7 @@ const work = { method: "tools/call", params: { name: "work", arguments: {} } }
 const within = Effect.timeout("5 seconds")
 
 describe("a call whose client goes away", () => {
-  it.live("is interrupted when it is a plain call", () =>
+  it.live("is interrupted when it is a plain call [A10]", () =>
     Effect.gen(function*() {
       const seen = yield* watch
       const url = yield* serving(seen)
@@ -57,7 +57,7 @@ describe("a call whose client goes away", () => {
       assert.isDefined(next.result)
     }).pipe(Effect.scoped))
 
-  it.live("works on as a task, after its answer was read and the socket closed", () =>
+  it.live("works on as a task, after its answer was read and the socket closed [G2]", () =>
     Effect.gen(function*() {
       const seen = yield* watch
       const url = yield* serving(seen)

@@ -33,7 +33,7 @@ describe("a task whose process goes away", () => {
       assert.deepStrictEqual(ended.result?.["content"], [{ type: "text", text: "Deleted a.txt" }])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.live("is not asked again for what was answered before", () =>
+  it.live("is not asked again for what was answered before [F1]", () =>
     Effect.gen(function*() {
       const { start } = yield* onFile
       const first = yield* start
@@ -62,7 +62,7 @@ describe("a task whose process goes away", () => {
       assert.deepInclude(late.result, { resultType: "complete" })
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.live("is taken up again after an orderly end, which is never recorded as a cancellation", () =>
+  it.live("is taken up again after an orderly end, which is never recorded as a cancellation [C7]", () =>
     Effect.gen(function*() {
       const { start } = yield* onFile
       const first = yield* start

@@ -71,7 +71,7 @@ const question = { key: Schema.NonEmptyString, request: InputRequest }
  * **Details**
  *
  * `outstanding` questions are shown to the client. An `answered` one keeps its response for every later run of the
- * handler. A `withdrawn` one was given up by its handler (a timeout, a race): its key stays spoken for.
+ * handler. A `withdrawn` one was given up by its handler (a timeout, a race): its key is spent, and never shown again.
  *
  * @category models
  * @since 0.1.0
@@ -123,8 +123,7 @@ export const Recovery = Schema.Literals(["resume", "fail"])
 export type Recovery = typeof Recovery.Type
 
 /**
- * The rules a task lives under, fixed when it is created so that every replica and every later release applies the
- * same ones.
+ * The rules a task lives under, fixed when it is created, so that every replica and release applies the same ones.
  *
  * @category models
  * @since 0.1.0
@@ -186,8 +185,9 @@ const fields = {
   ttlMs: Schema.NullOr(Millis),
   pollIntervalMs: Millis,
   statusMessage: Schema.optionalKey(Schema.String),
-  /** How many times the task was started; the fence that every command of a worker must carry. */
+  /** How many times the task was started, the fence of every command of a worker; and by which worker, of several. */
   attempt: Schema.Natural,
+  worker: Schema.optionalKey(Schema.NonEmptyString),
   /** How many of those attempts died without handing the task back. */
   lostAttempts: Schema.Natural,
   questions: Schema.Array(Question),
@@ -328,9 +328,6 @@ export type TerminalTask = CompletedTask | FailedTask | CancelledTask
 
 /**
  * A task as a store holds it: durable, and numbered for compare-and-set.
- *
- * **Details**
- *
  * Only a `Stored` can be answered to a client as a new task, so that a handle is never given out for a task that is
  * not durable (ext-tasks, "Task Creation").
  *

@@ -17,12 +17,18 @@ const worker = { at: Instant, attempt: Schema.Natural }
  *
  * **Details**
  *
- * Taking a task that is already running means that its attempt is lost: the task's recovery decides.
+ * Taking a task that is already running means that its attempt is lost: the task's recovery decides. `after` names
+ * the attempt that this one is to follow, so that of several workers who take the task at the same moment only one
+ * does. `worker` names who takes it, where several workers share a store.
  *
  * @category models
  * @since 0.1.0
  */
-export const Start = Schema.TaggedStruct("Start", at)
+export const Start = Schema.TaggedStruct("Start", {
+  ...at,
+  after: Schema.optionalKey(Schema.Natural),
+  worker: Schema.optionalKey(Schema.NonEmptyString)
+})
 
 /**
  * A worker says how far it is, for people to read.

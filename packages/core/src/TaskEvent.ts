@@ -17,7 +17,11 @@ const ended = { at: Instant, ttlMs: Schema.NullOr(Millis) }
  * @category models
  * @since 0.1.0
  */
-export const Started = Schema.TaggedStruct("Started", { ...at, attempt: Schema.Natural })
+export const Started = Schema.TaggedStruct("Started", {
+  ...at,
+  attempt: Schema.Natural,
+  worker: Schema.optionalKey(Schema.NonEmptyString)
+})
 
 /**
  * The running attempt died without handing the task back.

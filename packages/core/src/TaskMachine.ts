@@ -9,12 +9,14 @@
  * 1. A terminal state never changes. Late answers and cancels are acknowledged without effect; every other late
  *    command is refused.
  * 2. A task is `input_required` if and only if at least one of its questions is outstanding.
- * 3. An input key names one request for the whole life of its task. Asking again under an answered key asks nothing,
- *    since the stored answer stands; under an outstanding key with the same request it attaches again; with another
- *    request it is refused.
+ * 3. An input key names one request for the whole life of its task, and is put to the client at most once. Asking
+ *    again under an answered key asks nothing, since the stored answer stands; under an outstanding key with the same
+ *    request it attaches again; under a withdrawn key, which clients may have answered or dropped already, or with
+ *    another request it is refused.
  * 4. `lastUpdatedAt` never goes back, and moves with every change that a client can see.
  * 5. `Start` raises `attempt`. Every command of a worker carries its attempt and is refused when that is no longer
- *    the current one, so two workers can never both write.
+ *    the current one, so two workers can never both write. A `Start` that says which attempt it is to follow is
+ *    refused alike, so of several workers one starts.
  * 6. Cancelling is cooperative. A task that is not running, or that waits for input, is cancelled at once; a running
  *    one is asked to stop, and the state its handler really ends in wins. Handing a task back is never a cancel.
  * 7. The journal, which is the answers and the recorded steps, only grows.
@@ -38,6 +40,7 @@ import type {
 import { findQuestion, findStep, isDue, isTerminal } from "./Task.ts"
 import type { Named, TaskCommand, WorkerCommand } from "./TaskCommand.ts"
 import type { TaskEvent } from "./TaskEvent.ts"
+import * as TaskJournal from "./TaskJournal.ts"
 
 /**
  * Why a command was refused.
@@ -47,6 +50,7 @@ import type { TaskEvent } from "./TaskEvent.ts"
  * - `Terminal`: the task has ended.
  * - `StaleAttempt`: another worker has taken the task since, or it was handed back.
  * - `KeyReused`: the input key already names another request.
+ * - `KeyWithdrawn`: the input key named this request and was given up; whoever asks again takes another key.
  * - `StepReused`: the step name already holds another value.
  * - `TooManyQuestions`, `TooManySteps`: the policy's limit is reached.
  * - `NotDue`: the deadline has not been reached.
@@ -58,6 +62,7 @@ export type RejectedReason =
   | "Terminal"
   | "StaleAttempt"
   | "KeyReused"
+  | "KeyWithdrawn"
   | "StepReused"
   | "TooManyQuestions"
   | "TooManySteps"
@@ -87,7 +92,13 @@ export type NewTask =
     WorkingTask,
     "taskId" | "owner" | "tool" | "arguments" | "capabilities" | "policy" | "ttlMs" | "pollIntervalMs" | "traceparent"
   >
-  & { readonly at: number }
+  & {
+    readonly at: number
+    /** What its call has gathered before: under these keys and names it asks and does nothing again. */
+    readonly journal?: TaskJournal.TaskJournal | undefined
+  }
+
+type Started = Extract<TaskEvent, { readonly _tag: "Started" }>
 
 type Decision = Result.Result<ReadonlyArray<TaskEvent>, TaskRejected>
 
@@ -104,15 +115,15 @@ const refuse = (task: Task, command: TaskCommand, reason: RejectedReason): Decis
  * @category constructors
  * @since 0.1.0
  */
-export const create = ({ at, ...task }: NewTask): WorkingTask => ({
+export const create = ({ at, journal = TaskJournal.empty, ...task }: NewTask): WorkingTask => ({
   ...task,
   status: "working",
   createdAt: at,
   lastUpdatedAt: at,
   attempt: 0,
   lostAttempts: 0,
-  questions: [],
-  steps: [],
+  questions: journal.answers,
+  steps: journal.steps,
   running: false,
   cancelRequested: false
 })
@@ -176,8 +187,14 @@ const decideWorker = (task: LiveTask, command: WorkerCommand): Decision => {
 const start = (task: LiveTask, command: Named<"Start">): Decision => {
   const at = dated(task, command.at)
   if (isDue(task, command.at)) return happened(expired(task, command.at))
+  if (command.after !== undefined && command.after !== task.attempt) return refuse(task, command, "StaleAttempt")
   if (isCancelRequested(task)) return happened(cancelled(task, at))
-  const started: TaskEvent = { _tag: "Started", at, attempt: task.attempt + 1 }
+  const started: TaskEvent = {
+    _tag: "Started",
+    at,
+    attempt: task.attempt + 1,
+    ...(command.worker === undefined ? {} : { worker: command.worker })
+  }
   if (!task.running) return happened(started)
   const lost: TaskEvent = { _tag: "AttemptLost", at }
   if (task.policy.recovery === "fail") return happened(lost, failed(task, at, notRepeatable))
@@ -189,10 +206,9 @@ const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   const { key, request } = command
   const known = findQuestion(task, key)
   if (known !== undefined && !sameRequest(known.request, request)) return refuse(task, command, "KeyReused")
-  if (known?.state === "answered" || known?.state === "outstanding") return nothing
-  if (known === undefined && task.questions.length >= task.policy.maxQuestions) {
-    return refuse(task, command, "TooManyQuestions")
-  }
+  if (known?.state === "withdrawn") return refuse(task, command, "KeyWithdrawn")
+  if (known !== undefined) return nothing
+  if (task.questions.length >= task.policy.maxQuestions) return refuse(task, command, "TooManyQuestions")
   const at = dated(task, command.at)
   // A task that would wait for input can be cancelled at once, and its client has already asked for that.
   return happened(isCancelRequested(task) ? cancelled(task, at) : { _tag: "InputRequested", at, key, request })
@@ -279,7 +295,7 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
   if (isTerminal(task)) return task
   switch (event._tag) {
     case "Started":
-      return { ...task, attempt: event.attempt, running: true }
+      return taken(task, event)
     case "AttemptLost":
       return { ...task, running: false, lostAttempts: task.lostAttempts + 1 }
     case "Released":
@@ -293,11 +309,9 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
     case "Extended":
       return { ...task, lastUpdatedAt: moved(task, event.at), ttlMs: event.ttlMs }
     case "InputRequested":
-      return asking(
-        task,
-        event.at,
-        put(task.questions, { key: event.key, request: event.request, state: "outstanding" })
-      )
+      return findQuestion(task, event.key) === undefined
+        ? asking(task, event.at, [...task.questions, { key: event.key, request: event.request, state: "outstanding" }])
+        : task
     case "InputWithdrawn":
       return asking(
         task,
@@ -324,13 +338,16 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
   }
 }
 
+/** An attempt of nobody in particular does not keep the name of the worker before it. */
+const taken = ({ worker: _, ...task }: LiveTask, { attempt, worker }: Started): LiveTask => ({
+  ...task,
+  attempt,
+  running: true,
+  ...(worker === undefined ? {} : { worker })
+})
+
 /** Invariant 4: a visible change moves `lastUpdatedAt`, even within one millisecond of a clock that stands still. */
 const moved = (task: Task, at: number): number => Math.max(at, task.lastUpdatedAt + 1)
-
-const put = (questions: ReadonlyArray<Question>, question: Question): ReadonlyArray<Question> =>
-  questions.some(({ key }) => key === question.key)
-    ? questions.map((known) => known.key === question.key ? question : known)
-    : [...questions, question]
 
 /** Invariant 2: the status follows from the questions. */
 const asking = (task: LiveTask, at: number, questions: ReadonlyArray<Question>): WorkingTask | InputRequiredTask => {

@@ -151,6 +151,7 @@ const attended = (here: Phase) => ({
 const ask = (known: Outcome, to: Phase): Cell => [
   stale,
   on("the key names another request", "KeyReused"),
+  on("the key is withdrawn", "KeyWithdrawn"),
   known,
   on("no key is left", "TooManyQuestions"),
   otherwise(to)

@@ -13,6 +13,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import { inputRequests } from "./InputWire.ts"
 import * as isoInstant from "./internal/isoInstant.ts"
 import type { Stored, Task as MachineTask } from "./Task.ts"
 import { InputRequest, Millis, outstanding, TaskError, TaskStatus } from "./Task.ts"
@@ -293,10 +294,6 @@ const members = (task: MachineTask): string => {
   return `"taskId":${JSON.stringify(task.taskId)},"status":"${task.status}"${message},${times}`
 }
 
-/** Joined as text: an object would move keys that look like numbers to the front. */
-const inputRequests = (task: MachineTask): string =>
-  outstanding(task).map(({ key, request }) => `${JSON.stringify(key)}:${JSON.stringify(request)}`).join(",")
-
 /**
  * Encodes a task as the JSON text of its `DetailedTask`, without a completed task's `result`.
  *
@@ -311,7 +308,7 @@ const inputRequests = (task: MachineTask): string =>
 export const encodeHead = (task: MachineTask): string => {
   switch (task.status) {
     case "input_required":
-      return `{${members(task)},"inputRequests":{${inputRequests(task)}}}`
+      return `{${members(task)},"inputRequests":${inputRequests(outstanding(task))}}`
     case "failed":
       return `{${members(task)},"error":${JSON.stringify(task.error)}}`
     default:

@@ -45,7 +45,7 @@ describe("parse accepts", () => {
     assert.deepStrictEqual(message, { _tag: "Request", id: 2, method: "b", params: undefined })
   })
 
-  it("integers in any JSON spelling, 0, negative ones, and the empty string as id", () => {
+  it("integers in any JSON spelling, 0, negative ones, and the empty string as id [C1]", () => {
     const cases = [["1.0", 1], ["1e2", 100], ["0", 0], ["-5", -5], ["9007199254740991", 2 ** 53 - 1], ["\"\"", ""]]
     for (const [text, id] of cases) {
       const message = parsed(`{"jsonrpc":"2.0","id":${text},"method":"m"}`)
@@ -66,7 +66,7 @@ describe("parse accepts", () => {
   })
 })
 
-describe("parse refuses", () => {
+describe("parse refuses [A4, C1, C4]", () => {
   const cases: ReadonlyArray<readonly [text: string, code: number, id: string | number | null]> = [
     ["", -32700, null],
     ["   ", -32700, null],
@@ -122,7 +122,7 @@ describe("parse refuses", () => {
     assert.match(refused(`{"jsonrpc":"2.0","id":1,"result":{}}`).error.message, /responses/)
   })
 
-  it("broken JSON without repeating it", () => {
+  it("broken JSON without repeating it [C4]", () => {
     assert.notMatch(refused(`{"password": hunter2`).error.message, /hunter2/)
   })
 })
@@ -170,14 +170,14 @@ describe("nesting", () => {
 })
 
 describe("encoders", () => {
-  it("echo the id with its JSON type and never re-encode the result", () => {
+  it("echo the id with its JSON type and never re-encode the result [C2]", () => {
     assert.strictEqual(JsonRpc.result(1, "{\"a\": 1.0}"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\": 1.0}}")
     assert.strictEqual(JsonRpc.result("1", "{}"), "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{}}")
     assert.strictEqual(JsonRpc.result("a\"\n", "{}"), "{\"jsonrpc\":\"2.0\",\"id\":\"a\\\"\\n\",\"result\":{}}")
     assert.strictEqual(JsonRpc.result(-0, "{}"), "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}")
   })
 
-  it("write an unreadable id as null", () => {
+  it("write an unreadable id as null [C4]", () => {
     assert.strictEqual(
       JsonRpc.error(null, WireError.parseError("bad")),
       "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"bad\"}}"

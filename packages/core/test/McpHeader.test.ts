@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { Schema } from "effect"
 import * as McpHeader from "../src/McpHeader.ts"
 
-describe("encodeHeaderValue (streamable-http, Value Encoding)", () => {
+describe("encodeHeaderValue (streamable-http, Value Encoding) [A15]", () => {
   const cases: ReadonlyArray<readonly [string | number | boolean, string]> = [
     ["us-west1", "us-west1"],
     ["us west 1", "us west 1"],
@@ -30,7 +30,7 @@ describe("encodeHeaderValue (streamable-http, Value Encoding)", () => {
   }
 })
 
-describe("decodeHeaderValue", () => {
+describe("decodeHeaderValue [A15]", () => {
   it("gives the reason it cannot decode", () => {
     const reason = (value: string) => Result.match(McpHeader.decodeHeaderValue(value), {
       onFailure: (reason) => reason,
@@ -50,7 +50,7 @@ describe("decodeHeaderValue", () => {
   })
 })
 
-describe("paramHeaders (streamable-http, Schema Extension)", () => {
+describe("paramHeaders (streamable-http, Schema Extension) [A21]", () => {
   const object = (properties: Schema.JsonObject): Schema.JsonObject => ({ type: "object", properties })
   const text = (header: Schema.Json, type: Schema.Json = "string") => ({ type, "x-mcp-header": header })
 

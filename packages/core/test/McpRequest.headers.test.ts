@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { MetaKey, ProtocolVersion } from "../src/McpProtocol.ts"
 import { admitted, call, draft, edited, expectRefusal, get, refused, setHeader } from "./McpRequestDraft.ts"
 
-describe("protocol version", () => {
+describe("protocol version [A11, A12]", () => {
   it("names what is supported and what was asked", () => {
     const refusal = expectRefusal(
       edited(get("t", "t"), (draft) => {
@@ -33,7 +33,7 @@ describe("protocol version", () => {
   })
 })
 
-describe("Mcp-Method", () => {
+describe("Mcp-Method [A14]", () => {
   for (const value of [undefined, "", "TASKS/GET", "tasks/update", "tasks/get, tasks/get", "=?base64?dGFza3MvZ2V0?="]) {
     it(`${JSON.stringify(value)} is a mismatch`, () => {
       expectRefusal(edited(get("t", "t"), setHeader("mcp-method", value)), -32020, 400, /Mcp-Method/)
@@ -44,7 +44,7 @@ describe("Mcp-Method", () => {
   })
 })
 
-describe("Mcp-Name", () => {
+describe("Mcp-Name [A14, A15]", () => {
   const methods = [
     ["tools/call", "name"],
     ["prompts/get", "name"],
@@ -119,13 +119,13 @@ describe("Mcp-Param (streamable-http, Server Behavior for Custom Headers)", () =
   const all = { "mcp-param-region": "eu", "mcp-param-count": "42", "mcp-param-dry": "true" }
   const args = { region: "eu", limits: { count: 42 }, dry: true }
 
-  it("serves equal values", () => {
+  it("serves equal values [A14, A15]", () => {
     admitted(call(args, all))
     admitted(call(args, { ...all, "mcp-param-region": " =?base64?ZXU=?= " }))
     admitted(call({ region: "" }, { "mcp-param-region": "" }))
   })
 
-  it("compares integers as numbers", () => {
+  it("compares integers as numbers [A17]", () => {
     for (const header of ["42", "42.0", "+42", "4.2e1", "042"]) {
       admitted(call(args, { ...all, "mcp-param-count": header }))
     }
@@ -139,13 +139,13 @@ describe("Mcp-Param (streamable-http, Server Behavior for Custom Headers)", () =
     expectRefusal(call(big, { "mcp-param-count": String(2 ** 53) }), -32020, 400, /Mcp-Param-Count/)
   })
 
-  it("compares strings and booleans by case", () => {
+  it("compares strings and booleans by case [A18]", () => {
     expectRefusal(call(args, { ...all, "mcp-param-region": "EU" }), -32020, 400, /Mcp-Param-Region/)
     expectRefusal(call(args, { ...all, "mcp-param-dry": "True" }), -32020, 400, /Mcp-Param-Dry/)
     expectRefusal(call(args, { ...all, "mcp-param-dry": "1" }), -32020, 400, /Mcp-Param-Dry/)
   })
 
-  it("refuses a missing header for a value, and a header for no value", () => {
+  it("refuses a missing header for a value, and a header for no value [A14, A16]", () => {
     expectRefusal(call({ region: "eu" }), -32020, 400, /Mcp-Param-Region is missing/)
     for (const value of [{}, { region: null }, undefined, "text", []]) {
       admitted(call(value))
@@ -153,7 +153,7 @@ describe("Mcp-Param (streamable-http, Server Behavior for Custom Headers)", () =
     }
   })
 
-  it("refuses what is not strictly base64, or not a field value", () => {
+  it("refuses what is not strictly base64, or not a field value [A15]", () => {
     for (const header of ["=?base64?ZXU?=", "=?base64?Z!U=?=", "=?base64?_-8=?=", "e\u0001u", "e\u00fc"]) {
       expectRefusal(call({ region: "eu" }, { "mcp-param-region": header }), -32020, 400, /Mcp-Param-Region/)
     }

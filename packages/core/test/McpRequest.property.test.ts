@@ -89,7 +89,7 @@ describe("admit", () => {
     assert.isTrue(Result.isFailure(outcome) && outcome.failure.error.code === -32700)
   })
 
-  it.prop("any task id is admitted under its encoded header, and refused under another", {
+  it.prop("any task id is admitted under its encoded header, and refused under another [A14, A15]", {
     taskId: Schema.String,
     other: Schema.String
   }, ({ other, taskId }) => {
@@ -142,7 +142,7 @@ describe("header values", () => {
     if (Result.isFailure(decoded)) assert.match(decoded.failure, /^contains invalid/)
   })
 
-  it.prop("an integer matches its own decimal form", [Schema.Int, Schema.Int], ([a, b]) => {
+  it.prop("an integer matches its own decimal form [A17]", [Schema.Int, Schema.Int], ([a, b]) => {
     assert.isTrue(McpHeader.matches(McpHeader.encodeHeaderValue(a), a))
     assert.strictEqual(McpHeader.matches(McpHeader.encodeHeaderValue(a), b), a === b)
   })

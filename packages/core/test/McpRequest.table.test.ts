@@ -134,7 +134,7 @@ const expectRule = (message: Draft, rule: Rule) => {
   assert.strictEqual(refusal.id, rule.name === "JSON" ? null : "req-1")
 }
 
-describe("the refusal order", () => {
+describe("the refusal order [C4]", () => {
   it("admits the message no rule is broken in", () => {
     assert.strictEqual(admitted(everything()).method, "test/everything")
   })
@@ -200,7 +200,7 @@ describe("an admitted request", () => {
     })
   })
 
-  it("needs no client info and no optional field", () => {
+  it("needs no client info and no optional field [C8]", () => {
     const { meta } = admitted(get("t-1", "t-1"))
     assert.isUndefined(meta.clientInfo)
     assert.isUndefined(meta.progressToken)
@@ -208,7 +208,7 @@ describe("an admitted request", () => {
     assert.isUndefined(meta.logLevel)
   })
 
-  it("ignores a traceparent that is no string, and the legacy task param", () => {
+  it("ignores a traceparent that is no string, and the legacy task param [E18]", () => {
     const message = edited(call({}), (draft) => {
       draft.meta.traceparent = 5
       draft.params.task = { ttl: 60_000 }
@@ -223,7 +223,7 @@ describe("an admitted request", () => {
   })
 })
 
-describe("_meta (basic/index, General fields)", () => {
+describe("_meta (basic/index, General fields) [C8]", () => {
   const malformed: ReadonlyArray<readonly [string, (draft: Draft) => void]> = [
     ["params missing", (draft) => {
       draft.envelope.params = undefined
@@ -262,7 +262,7 @@ describe("_meta (basic/index, General fields)", () => {
   }
 })
 
-describe("methods", () => {
+describe("methods [A13, E17]", () => {
   for (const method of ["tasks/result", "tasks/list", "ping", "logging/setLevel", "__proto__", "constructor", ""]) {
     it(`${JSON.stringify(method)} is not found, with HTTP 404 and without Mcp-Name`, () => {
       const refusal = expectRefusal(draft(method, { taskId: "t" }, {}), -32601, 404)
@@ -276,7 +276,7 @@ describe("methods", () => {
   })
 })
 
-describe("capability", () => {
+describe("capability [C9, E3, E18]", () => {
   const undeclared: ReadonlyArray<Schema.Json> = [
     {},
     { extensions: {} },
@@ -309,7 +309,7 @@ describe("capability", () => {
     })
   }
 
-  it("is not remembered from an earlier request", () => {
+  it("is not remembered from an earlier request [C6]", () => {
     admitted(get("t", "t"))
     const message = edited(get("t", "t"), (draft) => {
       draft.meta[MetaKey.clientCapabilities] = {}
@@ -324,7 +324,7 @@ describe("capability", () => {
   })
 })
 
-describe("initialize (basic/versioning, Backward Compatibility)", () => {
+describe("initialize (basic/versioning, Backward Compatibility) [C15]", () => {
   it("with good _meta is an unknown method that names the versions", () => {
     const { error, id } = expectRefusal(draft("initialize", {}, {}), -32601, 404, /2026-07-28/)
     assert.strictEqual(id, "req-1")
@@ -361,7 +361,7 @@ describe("initialize (basic/versioning, Backward Compatibility)", () => {
   })
 })
 
-describe("notifications", () => {
+describe("notifications [A5]", () => {
   it("need neither _meta nor headers", () => {
     const body = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
     for (const headers of [undefined, {}, { "mcp-method": "other" }]) {

@@ -21,7 +21,7 @@ const reason = (task: Task.Task, command: TaskCommand.TaskCommand) =>
   Result.match(TaskMachine.step(task, command), { onFailure: (refusal) => refusal.reason, onSuccess: () => undefined })
 
 describe("invariant", () => {
-  it("1: a terminal state never changes", () => {
+  it("1: a terminal state never changes [E13]", () => {
     for (const task of [inPhase.completed, inPhase.failed, inPhase.cancelled]) {
       assert.strictEqual(run(task, answer("name"), cancel), task)
       for (const late of [start, complete(1), ask("more"), { _tag: "Expire", at: createdAt + 1e9 } as const]) {
@@ -30,7 +30,7 @@ describe("invariant", () => {
     }
   })
 
-  it("2: a task is input_required if and only if a question is outstanding", () => {
+  it("2: a task is input_required if and only if a question is outstanding [E9, F4]", () => {
     const two = run(inPhase.running, ask("a"), ask("b"))
     const one = run(two, answer("a"))
     const statuses = [two, one, run(one, answer("b"))].map(({ status }) => status)
@@ -38,7 +38,7 @@ describe("invariant", () => {
     assert.deepStrictEqual(Task.outstanding(run(two, complete(1))), [])
   })
 
-  it("3: an input key names one request for the whole life of its task", () => {
+  it("3: an input key names one request for the whole life of its task [F1]", () => {
     const task = run(inPhase.running, ask("a"), answer("a"), start)
     assert.strictEqual(run(task, ask("a", 2)), task)
     assert.strictEqual(reason(task, { _tag: "Ask", at, attempt: 2, key: "a", request: request("other") }), "KeyReused")
@@ -46,7 +46,7 @@ describe("invariant", () => {
     assert.strictEqual(run(open, ask("name", 2)), open)
   })
 
-  it("4: lastUpdatedAt never goes back, and moves with every visible change", () => {
+  it("4: lastUpdatedAt never goes back, and moves with every visible change [E8]", () => {
     const task = run(inPhase.running, { _tag: "Report", at, attempt: 1, message: "one" })
     const again = run(task, { _tag: "Report", at: at - 5, attempt: 1, message: "two" })
     assert.deepStrictEqual([task.lastUpdatedAt, again.lastUpdatedAt], [at, at + 1])
@@ -61,7 +61,7 @@ describe("invariant", () => {
     assert.strictEqual(run(taken, complete(2)).status, "completed")
   })
 
-  it("6: cancelling is cooperative, and the state a handler really ends in wins", () => {
+  it("6: cancelling is cooperative, and the state a handler really ends in wins [G3]", () => {
     assert.strictEqual(run(TaskMachine.create(newTask), cancel).status, "cancelled")
     assert.strictEqual(run(inPhase.parked, cancel).status, "cancelled")
     const asked = run(inPhase.running, cancel)
@@ -78,7 +78,7 @@ describe("invariant", () => {
     assert.strictEqual(reason(task, { _tag: "RecordStep", at, attempt: 2, name: "load", value: 2 }), "StepReused")
   })
 
-  it("8: a live task that reaches its deadline fails, and its outcome stays readable", () => {
+  it("8: a live task that reaches its deadline fails, and its outcome stays readable [E14]", () => {
     const deadline = createdAt + 60_000
     assert.strictEqual(reason(inPhase.parked, { _tag: "Expire", at: deadline - 1 }), "NotDue")
     const expired = run(inPhase.parked, { _tag: "Expire", at: deadline })

@@ -21,6 +21,7 @@ const histories: ReadonlyArray<ReadonlyArray<Parameters<typeof TaskMachine.evolv
   [asked("a")],
   [asked("a"), asked("b")],
   [asked("a"), answered("a"), asked("b")],
+  [asked("a"), withdrawn("a"), asked("b")],
   [asked("a"), reported],
   [asked("a"), recorded("load")],
   [asked("a"), recorded("load"), recorded("save")]

@@ -70,6 +70,21 @@ describe("Start", () => {
     given(under(after(), { recovery: "fail" })).when(start).yields({ _tag: "Started", at, attempt: 1 }))
   it("fails a task whose attempts were lost too often", () =>
     given(under(after(started), { maxLostAttempts: 0 })).when(start).yields(lost, failed(lostTooOften)))
+  it("follows the attempt that it names, and no other", () => {
+    given().when({ ...start, after: 0 }).yields({ _tag: "Started", at, attempt: 1 })
+    given(started).when({ ...start, after: 1 }).yields(lost, restarted)
+    given(started).when({ ...start, after: 0 }).refuses("StaleAttempt")
+    given(started, released).when({ ...start, after: 0 }).refuses("StaleAttempt")
+  })
+  it("names its worker, and forgets the one before", () => {
+    given().when({ ...start, worker: "a" }).yields({ _tag: "Started", at, attempt: 1, worker: "a" })
+    const next = (task: Task.Task, command: TaskCommand.TaskCommand) =>
+      Result.getOrThrow(TaskMachine.step(task, command))
+    const task = next(after(), { ...start, worker: "a" })
+    assert.strictEqual(task.worker, "a")
+    assert.strictEqual(next(task, { ...start, worker: "b" }).worker, "b")
+    assert.isFalse("worker" in next(task, start))
+  })
 })
 
 describe("Report", () => {
@@ -85,15 +100,17 @@ describe("Ask", () => {
   it("asks the client", () => given(started).when(ask).yields(requested))
   it("attaches to the same request", () => given(started, asked("name")).when(ask).yields())
   it("finds the answer", () => given(started, asked("name"), answered("name")).when(ask).yields())
-  it("asks again what was withdrawn", () => {
-    given(started, asked("name"), withdrawn("name")).when(ask).yields(requested)
-    given(under(after(started, asked("name"), withdrawn("name")), { maxQuestions: 1 })).when(ask).yields(requested)
+  it("refuses a withdrawn key, which the client may have answered already, and grants another", () => {
+    given(started, asked("name"), withdrawn("name")).when(ask).refuses("KeyWithdrawn")
+    given(started, asked("first"), withdrawn("first")).when(ask).yields(requested)
+    given(under(after(started, asked("first"), withdrawn("first")), { maxQuestions: 1 })).when(ask)
+      .refuses("TooManyQuestions")
   })
   it("takes a request for the same whatever the order of its members", () => {
     const params = Object.fromEntries(Object.entries(request("name").params ?? {}).toReversed())
     given(started, asked("name")).when({ ...ask, request: { params, method: "elicitation/create" } }).yields()
   })
-  it("refuses another request under a key, whatever became of the first", () => {
+  it("refuses another request under a key, whatever became of the first [F1]", () => {
     const other = { ...ask, request: request("other") }
     given(started, asked("name")).when(other).refuses("KeyReused")
     given(started, asked("name"), answered("name")).when(other).refuses("KeyReused")
@@ -130,7 +147,7 @@ describe("Answer", () => {
   it("answers where no worker is", () => given(inPhase.unattended).when(answer("name")).yields(taken("name")))
   it("answers some", () => given(started, asked("a"), asked("b")).when(answer("b")).yields(taken("b")))
   it("answers several", () => given(started, asked("a"), asked("b")).when(answer("b", "a")).yields(taken("b", "a")))
-  it("ignores keys that are answered, withdrawn or unknown, and takes the rest", () => {
+  it("ignores keys that are answered, withdrawn or unknown, and takes the rest [F3]", () => {
     given(started, asked("a"), answered("a")).when(answer("a")).yields()
     given(started, asked("a"), withdrawn("a")).when(answer("a")).yields()
     given(started).when(answer("a", "__proto__")).yields()
@@ -311,12 +328,12 @@ describe("evolve", () => {
       questions: [{ ...question("name"), state: "answered", response }]
     })
   })
-  it("withdraws one question and asks it again in its place", () => {
+  it("withdraws one question for good, and keeps its place", () => {
     const gone = after(started, asked("a"), asked("b"), withdrawn("a"))
     assert.deepStrictEqual(gone.questions.map(({ key, state }) => `${key} ${state}`), ["a withdrawn", "b outstanding"])
     assert.strictEqual(gone.status, "input_required")
-    const again = after(started, asked("a"), asked("b"), withdrawn("a"), asked("a"))
-    assert.deepStrictEqual(Task.outstanding(again).map(({ key }) => key), ["a", "b"])
+    const again = after(started, asked("a"), asked("b"), withdrawn("a"), asked("c"))
+    assert.deepStrictEqual(Task.outstanding(again).map(({ key }) => key), ["b", "c"])
   })
   it("completes, without what belonged to the work", () =>
     assert.deepStrictEqual(next(shown, { _tag: "Complete", at, attempt, result: "{}", isError: true }), {
@@ -353,6 +370,9 @@ describe("evolve", () => {
     assert.deepStrictEqual(twice.questions, after(started, asked("a"), answered("a")).questions)
     const kept = TaskMachine.evolve(after(started, asked("a"), answered("a")), withdrawn("a"))
     assert.strictEqual(kept.questions[0]?.state, "answered")
+    for (const spent of [after(started, asked("a"), answered("a")), after(started, asked("a"), withdrawn("a"))]) {
+      assert.strictEqual(TaskMachine.evolve(spent, asked("a")), spent)
+    }
     const wished = TaskMachine.evolve(inPhase.cancelling, withdrawn("a"))
     assert.isTrue(wished.status === "working" && wished.cancelRequested)
   })

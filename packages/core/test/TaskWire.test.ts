@@ -32,7 +32,7 @@ const resultOf = (task: Task.Task) => task.status === "completed" ? task.result 
 const answer = (task: Task.Task) => TaskWire.getTaskResult(head(task), resultOf(task))
 
 describe("the projections of every task in every history", () => {
-  it.prop("follow the extension's schema, and agree with each other", [newTasks, moves], ([task, played]) => {
+  it.prop("follow the schema, and agree with each other [E4, E7, E9, E10]", [newTasks, moves], ([task, played]) => {
     for (const now of play(task, played, checkedStep)) {
       const detailed = Schema.encodeSync(TaskWire.DetailedTask)(TaskWire.detailedTask(now))
       assertValid("DetailedTask", detailed)
@@ -93,7 +93,7 @@ describe("input requests", () => {
     const task = after(started, asked("b"), asked("2"), asked("a"), asked("1"))
     assert.deepStrictEqual(keys(head(task)), ["b", "2", "a", "1"])
   })
-  it("appear while they are outstanding", () => {
+  it("appear while they are outstanding [E9]", () => {
     assert.deepStrictEqual(keys(head(after(started, asked("b"), asked("a"), answered("b")))), ["a"])
   })
   it("may have any key", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { TasksExtension } from "../src/McpProtocol.ts"
 import * as WireError from "../src/WireError.ts"
 
-describe("WireError", () => {
+describe("WireError [C4, C5]", () => {
   const cases: ReadonlyArray<readonly [WireError.WireError, code: number, status: number]> = [
     [WireError.parseError("m"), -32700, 400],
     [WireError.invalidRequest("m"), -32600, 400],
@@ -32,7 +32,7 @@ describe("WireError", () => {
     assert.deepStrictEqual(WireError.unsupportedProtocolVersion(["a"], "b").data, { supported: ["a"], requested: "b" })
   })
 
-  it("names the required capabilities", () => {
+  it("names the required capabilities [C9, E2]", () => {
     assert.deepStrictEqual(WireError.tasksRequired.data, {
       requiredCapabilities: { extensions: { [TasksExtension]: {} } }
     })

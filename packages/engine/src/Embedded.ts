@@ -5,6 +5,7 @@
  */
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
+import * as Health from "./Health.ts"
 import * as TaskEngine from "./TaskEngine.ts"
 import * as TaskRunner from "./TaskRunner.ts"
 import * as TaskSignal from "./TaskSignal.ts"
@@ -24,10 +25,11 @@ import type { TaskTools } from "./TaskTools.ts"
  * @since 0.1.0
  */
 export const layer: Layer.Layer<
-  TaskRunner.TaskRunner | TaskEngine.TaskEngine,
+  TaskRunner.TaskRunner | TaskEngine.TaskEngine | Health.Health,
   TaskStoreError,
   TaskStore | TaskTools
 > = Layer.merge(TaskRunner.layerFiber, TaskSweeper.layer).pipe(
   Layer.provideMerge(TaskEngine.layer),
+  Layer.provideMerge(Health.layer),
   Layer.provide([TaskSignal.layerMemory, SecureRandom.layerWebCrypto])
 )

@@ -9,7 +9,6 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
@@ -18,9 +17,13 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as lifecycles from "./internal/lifecycle.ts"
+import * as storeTime from "./internal/storeTime.ts"
 import * as taskIds from "./internal/taskIds.ts"
 import * as taskWaiters from "./internal/taskWaiters.ts"
 import * as taskWriter from "./internal/taskWriter.ts"
+import { TaskClock } from "./TaskClock.ts"
 import { type InvalidAnswer, TaskNotFound } from "./TaskEngineError.ts"
 import { TaskLimits } from "./TaskLimits.ts"
 import * as TaskOwner from "./TaskOwner.ts"
@@ -34,12 +37,29 @@ import type { TaskAlreadyExists, TaskStoreError, TaskView, TooManyTasks } from "
 export { InvalidAnswer, TaskNotFound } from "./TaskEngineError.ts"
 
 /**
+ * Some tasks under observation.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TaskWatch {
+  /**
+   * Waits until something may have changed, and says which of the tasks to look at again: those whose signal has come
+   * since the last time, or all of them when a heartbeat has passed without one. For one fiber at a time.
+   */
+  readonly next: Effect.Effect<ReadonlyArray<string>>
+}
+
+/**
  * The only writer of tasks.
  *
  * @category services
  * @since 0.1.0
  */
 export class TaskEngine extends Context.Service<TaskEngine, {
+  /** The time that tasks are judged by, in epoch milliseconds: `TaskClock`. */
+  readonly now: Effect.Effect<number>
+
   /** Makes a new task durable. `started` claims the first attempt in the same write. */
   readonly create: (
     task: Omit<TaskMachine.NewTask, "taskId" | "at">,
@@ -84,6 +104,9 @@ export class TaskEngine extends Context.Service<TaskEngine, {
     within: Duration.Duration
   ) => Effect.Effect<Option.Option<Task.Stored<Task.TerminalTask>>, TaskNotFound | TaskStoreError>
 
+  /** Watches tasks until the scope closes. Whoever looks at them after this misses no change. */
+  readonly watch: (taskIds: Iterable<string>) => Effect.Effect<TaskWatch, never, Scope.Scope>
+
   /** Forgets an ended task whose outcome has been delivered in another way. */
   readonly forget: (stored: Task.Stored<Task.TerminalTask>) => Effect.Effect<void, TaskStoreError>
 }>()("@effect-mcp-tasks/engine/TaskEngine") {}
@@ -92,31 +115,37 @@ export class TaskEngine extends Context.Service<TaskEngine, {
 const heartbeat = Duration.seconds(5)
 
 const make = Effect.gen(function*() {
-  const store = yield* TaskStore
+  const store = storeTime.measured(yield* TaskStore)
   const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
   const limits = yield* TaskLimits
   const signal = yield* TaskSignal
-  const writer = taskWriter.make(store, signal)
-  const waitFor = yield* taskWaiters.make(signal)
+  const now = yield* TaskClock
+  const lifecycle = yield* lifecycles.make
+  const writer = taskWriter.make({ store, signal, now, lifecycle })
+  const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {
     const found = yield* writer.view(taskId)
     if (found.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()
-    if (found.dueAt === null || found.dueAt > (yield* Clock.currentTimeMillis)) return found
+    if (found.dueAt === null || found.dueAt > (yield* now)) return found
     // Overdue: it is failed now, or it is forgotten.
     yield* writer.owned(owner, taskId)
     return yield* writer.view(taskId)
   })
 
-  const create: TaskEngine["Service"]["create"] = Effect.fn("TaskEngine.create")(function*(task, { started }) {
-    const at = yield* Clock.currentTimeMillis
-    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId })
-    const first = started ? Result.getOrElse(TaskMachine.step(created, { _tag: "Start", at }), () => created) : created
-    return yield* store.create(first, { maxLive: limits.maxLiveTasks })
+  const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
+    const at = yield* now
+    const created = TaskMachine.create({ ...task, at, taskId: yield* nextId(at) })
+    const events = started ? Result.getOrElse(TaskMachine.decide(created, { _tag: "Start", at }), () => []) : []
+    const first = events.reduce<Task.Task>(TaskMachine.evolve, created)
+    const stored = yield* store.create(first, { maxLive: limits.maxLiveTasks })
+    yield* lifecycle.created(stored)
+    yield* lifecycle.changed({ stored, events, command: "Start" })
+    return stored
   })
 
   const awaitEnd: TaskEngine["Service"]["awaitEnd"] = Effect.fn("TaskEngine.awaitEnd")(function*(taskId, within) {
-    const latch = yield* waitFor(taskId)
+    const latch = yield* waiters.latch(taskId)
     const ended = Effect.gen(function*() {
       while (true) {
         latch.closeUnsafe()
@@ -129,19 +158,21 @@ const make = Effect.gen(function*() {
   }, Effect.scoped)
 
   return TaskEngine.of({
+    now,
     create,
     view,
     awaitEnd,
-    answer: Effect.fn("TaskEngine.answer")(writer.answer),
-    cancel: Effect.fn("TaskEngine.cancel")(writer.cancel),
-    apply: Effect.fn("TaskEngine.apply")(writer.apply),
+    answer: writer.answer,
+    cancel: writer.cancel,
+    apply: writer.apply,
+    watch: waiters.watch,
     forget: ({ task, version }) => Effect.asVoid(store.remove(task.taskId, version))
   })
 })
 
 /**
- * Writes to whatever store and signals through whatever signal are provided. Task ids are 128 random bits from a
- * cryptographic source.
+ * Writes to whatever store and signals through whatever signal are provided. Task ids hold 128 random bits
+ * from a cryptographic source.
  *
  * @category layers
  * @since 0.1.0

@@ -31,6 +31,12 @@ export interface Limits {
   readonly maxEntryLength: number
   /** Length of a status message, in UTF-16 code units; a longer one is cut. */
   readonly maxMessageLength: number
+  /** `subscriptions/listen` requests of one owner that one process serves at a time. */
+  readonly maxListeners: number
+  /** Tasks that one `subscriptions/listen` request may name. */
+  readonly maxListenedTasks: number
+  /** How long one `subscriptions/listen` request is served; then it ends in good order and is made again. */
+  readonly maxListenTime: Duration.Duration
 }
 
 /**
@@ -47,7 +53,10 @@ export const defaults: Limits = {
   maxQuestions: 100,
   maxSteps: 1_000,
   maxEntryLength: 256 * 1024,
-  maxMessageLength: 1_000
+  maxMessageLength: 1_000,
+  maxListeners: 100,
+  maxListenedTasks: 1_000,
+  maxListenTime: Duration.hours(1)
 }
 
 /**

@@ -4,13 +4,31 @@
  * Signals may be lost, doubled or late: whoever waits for one also looks again on a heartbeat, so that a lost signal
  * costs time and never correctness.
  *
+ * **What every layer guarantees**
+ *
+ * - A signal reaches the subscribers in its own process at once, whatever becomes of any server.
+ * - To publish never fails and never waits. What cannot be sent in time is dropped.
+ * - A layer that goes between processes connects again by itself, ever less often up to every 10 seconds. It says so
+ *   in the log once when signals are lost, and once when they arrive again.
+ * - It finds out within two heartbeats that a connection which looks open brings nothing.
+ *
  * @since 0.1.0
  */
+import type * as PgClient from "@effect/sql-pg/PgClient"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redis from "effect/persistence/Redis"
 import * as PubSub from "effect/PubSub"
+import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import type * as Migrator from "effect/sql/Migrator"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import * as Health from "./Health.ts"
+import * as pollSignal from "./internal/pollSignal.ts"
+import * as remoteSignal from "./internal/remoteSignal.ts"
 
 /**
  * "This task changed, look again."
@@ -44,3 +62,140 @@ export const layerMemory: Layer.Layer<TaskSignal> = Layer.effect(
     })
   })
 )
+
+/**
+ * How signals go from process to process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RemoteOptions {
+  /** What the processes have in common; `mcp_tasks`. At most 63 bytes for Postgres. */
+  readonly channel?: string | undefined
+  /** How often a process makes sure that it hears what is sent; 30 seconds. */
+  readonly heartbeat?: Duration.Input | undefined
+}
+
+const channelOf = (options: RemoteOptions): string => options.channel ?? "mcp_tasks"
+
+const heartbeatOf = (options: RemoteOptions): Duration.Duration =>
+  Duration.fromInputUnsafe(options.heartbeat ?? "30 seconds")
+
+/**
+ * Does what `layerRedis` does, with settings.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerRedisWith = (options: RemoteOptions): Layer.Layer<TaskSignal, never, Redis.Redis> =>
+  Layer.effect(
+    TaskSignal,
+    Effect.gen(function*() {
+      const redis = yield* Redis.Redis
+      const channel = channelOf(options)
+      return yield* remoteSignal.make({
+        send: (texts) =>
+          Effect.forEach(texts, (text) => redis.send("PUBLISH", channel, text), {
+            discard: true,
+            concurrency: "unbounded"
+          }),
+        listen: Effect.map(redis.subscribe(channel), (arriving) =>
+          Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ message }) => message)))
+      }, heartbeatOf(options))
+    })
+  ).pipe(Layer.provide(Health.layer))
+
+/**
+ * Carries signals between the processes that share a Redis, by publish and subscribe.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerRedis: Layer.Layer<TaskSignal, never, Redis.Redis> = layerRedisWith({})
+
+// The key of `@effect/sql-pg`'s own service. To import it would load that driver for everyone who uses another.
+const Postgres = Context.Service<PgClient.PgClient>("@effect/sql-pg/PgClient")
+
+/**
+ * Does what `layerPostgres` does, with settings.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerPostgresWith = (options: RemoteOptions): Layer.Layer<TaskSignal, never, PgClient.PgClient> =>
+  Layer.effect(
+    TaskSignal,
+    Effect.gen(function*() {
+      const postgres = yield* Postgres
+      const channel = channelOf(options)
+      return yield* remoteSignal.make({
+        send: (texts) => Effect.forEach(texts, (text) => postgres.notify(channel, text), { discard: true }),
+        listen: Effect.map(postgres.listen(channel), (arriving) =>
+          Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ payload }) => payload)))
+      }, heartbeatOf(options))
+    })
+  ).pipe(Layer.provide(Health.layer))
+
+/**
+ * Carries signals between the processes that share a Postgres, by `LISTEN` and `NOTIFY`; needs `@effect/sql-pg`.
+ *
+ * **Gotchas**
+ *
+ * Listening takes one connection of the client's pool for good. A pooler that hands out connections by transaction,
+ * such as PgBouncer's default, carries no notifications: use `layerPoll` there.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerPostgres: Layer.Layer<TaskSignal, never, PgClient.PgClient> = layerPostgresWith({})
+
+/**
+ * How signals are polled for.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PollOptions {
+  /** The table that carries them; `mcp_task_signals`. */
+  readonly table?: string | undefined
+  /** How often a process looks for new ones; 1 second. */
+  readonly interval?: Duration.Input | undefined
+  /** How often a process makes sure that it hears what is sent; 30 seconds. */
+  readonly heartbeat?: Duration.Input | undefined
+}
+
+/**
+ * Does what `layerPoll` does, with settings.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerPollWith = (
+  options: PollOptions
+): Layer.Layer<TaskSignal, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
+  Layer.effect(
+    TaskSignal,
+    Effect.gen(function*() {
+      const interval = Duration.fromInputUnsafe(options.interval ?? "1 second")
+      const wire = yield* pollSignal.make({ table: options.table ?? "mcp_task_signals", interval })
+      // A message to this process comes back after an interval at the earliest.
+      return yield* remoteSignal.make(wire, Duration.max(heartbeatOf(options), Duration.times(interval, 3)))
+    })
+  ).pipe(Layer.provide(Health.layer))
+
+/**
+ * Carries signals between the processes that share any SQL database, which look for them every second.
+ *
+ * **When to use**
+ *
+ * For several processes on one SQLite file, or on Postgres behind a pooler. It costs each process one small query a
+ * second, however many tasks wait, and a row for each batch of changes.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerPoll: Layer.Layer<
+  TaskSignal,
+  Migrator.MigrationError | SqlError.SqlError,
+  SqlClient.SqlClient
+> = layerPollWith({})

@@ -14,13 +14,16 @@
  */
 import type { Stored, Task } from "@effect-mcp-tasks/core/Task"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import type * as Redis from "effect/persistence/Redis"
 import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as memoryTaskStore from "./internal/memoryTaskStore.ts"
+import * as redisTaskStore from "./internal/redisTaskStore.ts"
 import * as sqlTaskStore from "./internal/sqlTaskStore.ts"
 import type { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "./TaskStoreError.ts"
 
@@ -99,7 +102,13 @@ export class TaskStore extends Context.Service<TaskStore, {
   /** How many tasks of an owner have not ended. */
   readonly countLive: (owner: string) => Effect.Effect<number, TaskStoreError>
 
-  /** At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire. */
+  /**
+   * At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire.
+   *
+   * **Gotchas**
+   *
+   * A record that cannot be decoded is passed over, and named in the log once. A page shorter than `limit` is the last.
+   */
   readonly list: (options: {
     readonly owner?: string | undefined
     readonly live?: boolean | undefined
@@ -147,3 +156,56 @@ export const layerSqlWith = (options: {
   readonly table: string
 }): Layer.Layer<TaskStore, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.effect(TaskStore, sqlTaskStore.make(options))
+
+/**
+ * How a Redis store works.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RedisOptions {
+  /** What the keys begin with, between braces; `mcp_tasks`. Not empty, and without braces itself. */
+  readonly prefix?: string | undefined
+  /**
+   * How long an operation waits for Redis before it fails as `Unavailable`; 5 seconds.
+   *
+   * **Gotchas**
+   *
+   * A client that queues commands while it is disconnected may still send them later. A late replacement is refused
+   * by its version; to have no late creates either, let the client refuse what it cannot send
+   * (`disableOfflineQueue: true` in node-redis).
+   */
+  readonly timeout?: Duration.Input | undefined
+}
+
+/**
+ * Does what `layerRedis` does, with settings.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerRedisWith = (options: RedisOptions): Layer.Layer<TaskStore, never, Redis.Redis> =>
+  Layer.effect(
+    TaskStore,
+    redisTaskStore.make({
+      prefix: options.prefix ?? "mcp_tasks",
+      timeout: Duration.fromInputUnsafe(options.timeout ?? "5 seconds")
+    })
+  )
+
+/**
+ * Keeps tasks in Redis, by whatever client provides `Redis`: `NodeRedis.layer` of `@effect/platform-node`.
+ *
+ * **Details**
+ *
+ * A task is a hash, and no key has a time to live. Each operation is one command or one script, so that no crash
+ * leaves half of one. On a cluster, all keys of a store are in one slot: see decision 0007.
+ *
+ * How durable an acknowledged task is, is Redis's business: with `appendfsync everysec` a crash of the machine can take
+ * the last second, and a failover what the replica had not yet received. When the layer is built, it warns in the log
+ * of an eviction policy that drops keys, of a server that keeps nothing on disk, and of a replica.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerRedis: Layer.Layer<TaskStore, never, Redis.Redis> = layerRedisWith({})

@@ -5,24 +5,53 @@
  */
 import * as Schema from "effect/Schema"
 
+/** What each reason means, in words for an operator's log. */
+const meanings = {
+  Unavailable: "it failed, or gave no answer in time",
+  ConnectionLost: "the connection to it is lost",
+  ReadOnly: "it is read-only: a replica, or a primary that was demoted",
+  Full: "it has no room left, in memory or on disk",
+  NotReady: "it is starting, loading or failing over",
+  TooLarge: "the record is larger than the database's client can read",
+  Corrupt: "a record is not one that this library wrote"
+}
+
 /**
  * The store could not do its work.
  *
  * **Details**
  *
- * `Unavailable` may go away by itself (a connection, a lock, a full disk). `Corrupt` means that a record is not what
- * this library wrote, and stays.
+ * `Corrupt` means that a record is not what this library wrote, and `TooLarge` that a write would make it one that
+ * cannot be read; both stay. All other reasons may go away by themselves. `ReadOnly`, `Full`, `NotReady` and `TooLarge`
+ * are refusals: a write that ended so was not written.
  *
  * @category errors
  * @since 0.1.0
  */
 export class TaskStoreError extends Schema.TaggedError<TaskStoreError>()("TaskStoreError", {
   operation: Schema.Literals(["create", "read", "view", "replace", "due", "remove", "countLive", "list"]),
-  reason: Schema.Literals(["Unavailable", "Corrupt"]),
+  reason: Schema.Literals(["Unavailable", "ConnectionLost", "ReadOnly", "Full", "NotReady", "TooLarge", "Corrupt"]),
   cause: Schema.Defect()
 }) {
   override get message(): string {
-    return `The task store could not ${this.operation}: ${this.reason}`
+    return `The task store could not ${this.operation}: ${meanings[this.reason]}`
+  }
+
+  /**
+   * Whether a write that ended so may have been applied all the same: its answer was lost, or comes too late.
+   *
+   * **Details**
+   *
+   * Whoever tries again reads first. To write again under the version that was read is safe too, but a
+   * `VersionConflict` then says only that somebody wrote, who may have been the same writer.
+   */
+  get mayHaveHappened(): boolean {
+    return this.reason === "Unavailable" || this.reason === "ConnectionLost"
+  }
+
+  /** Whether trying again can never help. */
+  get isPermanent(): boolean {
+    return this.reason === "Corrupt" || this.reason === "TooLarge"
   }
 }
 

@@ -7,12 +7,12 @@
  *
  * @since 0.1.0
  */
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as loop from "./internal/loop.ts"
 import { TaskEngine } from "./TaskEngine.ts"
-import { type DueTask, TaskStore } from "./TaskStore.ts"
+import { type DueTask, TaskStore, type TaskStoreError } from "./TaskStore.ts"
 
 /**
  * How the sweeper works.
@@ -27,29 +27,51 @@ export interface SweeperOptions {
   readonly batchSize?: number | undefined
 }
 
+const expire = (taskId: string, at: number) =>
+  Effect.flatMap(TaskEngine, (engine) => engine.apply(taskId, { _tag: "Expire", at })).pipe(
+    Effect.asVoid,
+    // Somebody else was faster, or the task was given a longer life.
+    Effect.catchTag(["TaskRejected", "TaskNotFound"], () => Effect.void)
+  )
+
+const isCorrupt = (error: TaskStoreError): boolean => error.reason === "Corrupt"
+
 /**
- * Sweeps once: takes one batch of what is due now, and says how many tasks that were.
+ * An effect that sweeps once: it takes one batch of what is due now, and says how many tasks that were.
+ *
+ * **Details**
+ *
+ * A live task whose record cannot be decoded is left as it is, named in the log once, and does not stand in the way of
+ * the others.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const sweep = Effect.fn("TaskSweeper.sweep")(function*(batchSize: number) {
-  const store = yield* TaskStore
-  const engine = yield* TaskEngine
-  const at = yield* Clock.currentTimeMillis
-  const settle = ({ live, taskId, version }: DueTask) =>
+export const sweep = (batchSize: number): Effect.Effect<number, TaskStoreError, TaskStore | TaskEngine> => {
+  /** The versions of overdue tasks whose record cannot be decoded, and for which nothing can be done. */
+  const unreadable = new Map<string, number>()
+
+  const settle = (
+    { live, taskId, version }: DueTask,
+    at: number
+  ): Effect.Effect<void, TaskStoreError, TaskStore | TaskEngine> =>
     live
-      ? Effect.catchTag(
-        Effect.asVoid(engine.apply(taskId, { _tag: "Expire", at })),
-        // Somebody else was faster, or the task was given a longer life.
-        ["TaskRejected", "TaskNotFound"],
-        () => Effect.void
-      )
-      : Effect.asVoid(store.remove(taskId, version))
-  const due = yield* store.due(at, batchSize)
-  yield* Effect.forEach(due, settle, { discard: true })
-  return due.length
-})
+      ? Effect.catchIf(expire(taskId, at), isCorrupt, (error) => {
+        unreadable.set(taskId, version)
+        const message = "An overdue task cannot be decoded; it is left as it is"
+        return Effect.annotateLogs(Effect.logError(message, error), { taskId, version })
+      })
+      : Effect.flatMap(TaskStore, (store) => Effect.asVoid(store.remove(taskId, version)))
+
+  return Effect.gen(function*() {
+    const store = yield* TaskStore
+    const at = yield* (yield* TaskEngine).now
+    const due = yield* store.due(at, batchSize + unreadable.size)
+    const possible = due.filter(({ taskId, version }) => unreadable.get(taskId) !== version)
+    yield* Effect.forEach(possible, (task) => settle(task, at), { discard: true })
+    return possible.length
+  }).pipe(Effect.withSpan("TaskSweeper.sweep"))
+}
 
 /**
  * Sweeps in the background for as long as the layer's scope lives. A store that fails is tried again with every
@@ -59,20 +81,12 @@ export const sweep = Effect.fn("TaskSweeper.sweep")(function*(batchSize: number)
  * @since 0.1.0
  */
 export const layerWith = (options: SweeperOptions): Layer.Layer<never, never, TaskStore | TaskEngine> =>
-  Layer.effectDiscard(Effect.gen(function*() {
+  Layer.effectDiscard(Effect.suspend(() => {
     const batchSize = options.batchSize ?? 100
-    let isFailing = false
-    const round = sweep(batchSize).pipe(
-      Effect.tap(() => Effect.sync(() => isFailing = false)),
-      Effect.catchCause((cause) => {
-        const isNews = !isFailing
-        isFailing = true
-        return Effect.as(isNews ? Effect.logError("The sweep of due tasks failed; trying on", cause) : Effect.void, 0)
-      })
-    )
-    const loop = Effect.flatMap(round, (count) =>
-      count < batchSize ? Effect.sleep(options.interval ?? Duration.seconds(1)) : Effect.yieldNow)
-    yield* Effect.forkScoped(Effect.forever(loop))
+    const interval = Duration.fromInputUnsafe(options.interval ?? Duration.seconds(1))
+    const once = sweep(batchSize)
+    return loop.run({ name: "sweep" }, ({ idle }) =>
+      Effect.flatMap(once, (count) => idle(count < batchSize ? Effect.sleep(interval) : Effect.yieldNow)))
   }))
 
 /**

@@ -5,6 +5,8 @@
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as JsonSchema from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
 
 /**
@@ -34,7 +36,10 @@ export interface TaskPolicy<in Parameters = never> {
   readonly maxLostAttempts?: number | undefined
   /** Whether this call becomes a task or is answered directly; always a task unless given. */
   readonly decide?: ((parameters: Parameters) => "task" | "direct") | undefined
-  /** A task that ends within this time is answered as a plain result and forgotten. Off unless given. */
+  /**
+   * A task that ends within this time is answered as a plain result and forgotten. Off unless given. A caller that goes
+   * away meanwhile has its task cancelled, since it could never learn of it.
+   */
   readonly inlineWithin?: Duration.Input | undefined
 }
 
@@ -55,6 +60,79 @@ export const Policy: Context.Reference<TaskPolicy | undefined> = Context.Referen
   "@effect-mcp-tasks/engine/TaskTool/Policy",
   { defaultValue: () => undefined }
 )
+
+/** Where a handler that asks first keeps what it asks; a symbol, so that nobody else's property is taken for it. */
+const asks: unique symbol = Symbol.for("@effect-mcp-tasks/engine/TaskTool/askFirst")
+
+/**
+ * Makes a handler that asks before it does anything: before the task exists, or before a plain call does its work.
+ *
+ * **When to use**
+ *
+ * When a call is not worth a task until its user has said something, and for tools that must not be run twice: what
+ * is asked here is asked in the call itself (MCP, "Multi Round-Trip Requests"), whatever the tool's `recovery`.
+ *
+ * **Details**
+ *
+ * `ask` is written like any handler, with `CurrentTask`. While an answer is missing, the call answers
+ * `input_required`, and the client calls again with the answers; no task exists. Once `ask` succeeds, `handle` gets its
+ * value, as a task or within the call. What `ask` fails with is the answer to the call, as it is for `handle`.
+ *
+ * **Gotchas**
+ *
+ * `ask` runs again in every round, and once more where the task runs, over the answers and steps it has: put what a
+ * question depends on (a price, a list from a database) into a `step`, or it may be another question the next time.
+ *
+ * **Example** (A tool that has itself confirmed)
+ *
+ * ```ts
+ * const handler = TaskTool.askFirst(
+ *   ({ file }: { readonly file: string }) =>
+ *     Effect.flatMap(CurrentTask, (task) => task.elicit("confirm", { message: `Delete ${file}?`, schema: Confirm })),
+ *   ({ file }, answer) => answer.action === "accept" ? remove(file) : Effect.succeed("Nothing was deleted")
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const askFirst = <Parameters, Answer, E1, R1, A, E2, R2>(
+  ask: (parameters: Parameters) => Effect.Effect<Answer, E1, R1>,
+  handle: (parameters: Parameters, answer: Answer) => Effect.Effect<A, E2, R2>
+): (parameters: Parameters) => Effect.Effect<A, E1 | E2, R1 | R2> =>
+  Object.assign(
+    (parameters: Parameters) => Effect.flatMap(ask(parameters), (answer) => handle(parameters, answer)),
+    { [asks]: ask }
+  )
+
+/**
+ * What a handler asks before it does anything; nothing unless it was made by `askFirst`.
+ *
+ * @category accessors
+ * @since 0.1.0
+ */
+export const asksFirst = (
+  handler: object & { readonly [asks]?: (parameters: unknown) => Effect.Effect<unknown, unknown> }
+): ((parameters: unknown) => Effect.Effect<unknown, unknown>) | undefined => handler[asks]
+
+/**
+ * The schema, as JSON Schema 2020-12, that the `structuredContent` of a tool's results is promised to satisfy.
+ *
+ * **When to use**
+ *
+ * For a tool whose `success` is `ToolResult`. Others have the schema of their `success`, and need none.
+ *
+ * **Details**
+ *
+ * It is shown as `outputSchema`, and every result that is no error is held against it (MCP, "Output Schema"): one that
+ * does not satisfy it is not sent, and its call ends with -32603.
+ *
+ * @category annotations
+ * @since 0.1.0
+ */
+export const OutputSchema: Context.Reference<JsonSchema.JsonSchema | undefined> = Context.Reference<
+  JsonSchema.JsonSchema | undefined
+>("@effect-mcp-tasks/engine/TaskTool/OutputSchema", { defaultValue: () => undefined })
 
 /**
  * A complete MCP tool result, for tools that say themselves what their content is.

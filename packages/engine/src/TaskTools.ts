@@ -50,6 +50,11 @@ export interface ToolCall {
   /** Whether the tool's policy wants this call to be a task. */
   readonly mode: "task" | "direct"
   /**
+   * Asks what is to be asked before there is a task, where anything is: the outcome that the call ends with, or none
+   * when it may go on. `CurrentTask` is read from the context.
+   */
+  readonly ask: Option.Option<Effect.Effect<Option.Option<ToolOutcome>>>
+  /**
    * Runs the handler to its outcome. Fails never: what goes wrong is an outcome, and an interruption stays one.
    * `CurrentTask` is read from the context.
    */
@@ -66,6 +71,8 @@ export interface RegisteredTool {
   readonly name: string
   /** The MCP `Tool` object, as `tools/list` shows it. */
   readonly definition: Schema.JsonObject
+  /** Whether the handler may run again from the top, so that it may ask within a plain call. */
+  readonly isRepeatable: boolean
   /** Absent for a tool that is always answered directly. */
   readonly settings: Option.Option<TaskSettings>
   /** Decodes arguments, or says in words for the caller what is wrong with them. No task exists yet. */
@@ -89,7 +96,8 @@ export class TaskTools extends Context.Service<TaskTools, {
  * **Gotchas**
  *
  * Dies at start-up when a tool is not one that MCP can name or describe: a name outside `[A-Za-z0-9_.-]{1,128}`,
- * parameters that are not an object, an `x-mcp-header` annotation that breaks its rules.
+ * parameters that are not an object, an `x-mcp-header` annotation that breaks its rules, a JSON Schema (of
+ * `Tool.dynamic` or `TaskTool.OutputSchema`) that cannot be applied.
  *
  * @category layers
  * @since 0.1.0

@@ -56,7 +56,7 @@ const strangers: ReadonlyArray<TaskOwner.TaskOwner> = [
 ]
 
 describe("owners", () => {
-  it.effect("nobody else sees, answers or stops a task, nor learns that it exists", () =>
+  it.effect("nobody else sees, answers or stops a task, nor learns that it exists [E15, I2]", () =>
     Effect.gen(function*() {
       const engine = yield* TaskEngine.TaskEngine
       const { task: { taskId } } = yield* create()
@@ -86,7 +86,7 @@ describe("owners", () => {
       assert.strictEqual(new Set([ada, ...strangers].map(TaskOwner.key)).size, strangers.length + 1)
     }))
 
-  it.effect("one owner's limit does not touch another's, and an ended task makes room", () =>
+  it.effect("one owner's limit does not touch another's, and an ended task makes room [I2]", () =>
     Effect.gen(function*() {
       const engine = yield* TaskEngine.TaskEngine
       const first = yield* create()
@@ -101,7 +101,7 @@ describe("owners", () => {
 })
 
 describe("races", () => {
-  it.effect("cancel, complete, fail, answer and expire at once: one end, which stays", () =>
+  it.effect("cancel, complete, fail, answer and expire at once: one end, which stays [E13, G4]", () =>
     Effect.gen(function*() {
       const engine = yield* TaskEngine.TaskEngine
       const endings = new Set<string>()
@@ -192,7 +192,7 @@ describe("TaskSweeper", () => {
       assert.strictEqual((yield* store.list({ limit: 100 })).length, 0)
     }).pipe(live()))
 
-  it.effect("an overdue task is told as failed before any sweep, and forgotten in time without one", () =>
+  it.effect("an overdue task is told as failed before any sweep, and forgotten in time without one [E14]", () =>
     Effect.gen(function*() {
       const engine = yield* TaskEngine.TaskEngine
       const { task: { taskId } } = yield* create(ada, 1_000)

@@ -115,7 +115,7 @@ describe("a database", () => {
       for (const [operation, effect] of Object.entries(operations)) {
         const error = yield* Effect.flip(effect)
         assert.instanceOf(error, TaskStore.TaskStoreError)
-        assert.deepStrictEqual([error.operation, error.reason], [operation, "Unavailable"])
+        assert.deepStrictEqual([error.operation, error.reason], [operation, "ConnectionLost"])
       }
     }))
 })
@@ -140,8 +140,7 @@ describe("a damaged record", () => {
         yield* sql`UPDATE mcp_tasks SET body = ${body}`
         const onRead = yield* Effect.flip(store.read("task-1"))
         assert.deepStrictEqual([onRead.operation, onRead.reason], ["read", "Corrupt"])
-        const onList = yield* Effect.flip(store.list({ limit: 1 }))
-        assert.deepStrictEqual([onList.operation, onList.reason], ["list", "Corrupt"])
+        assert.deepStrictEqual(yield* store.list({ limit: 1 }), [])
         assert.isTrue(Option.isSome(yield* store.view("task-1")))
         assert.isTrue(yield* store.remove("task-1", 1))
       }).pipe(onFile))

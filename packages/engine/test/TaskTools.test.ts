@@ -114,13 +114,13 @@ describe("registration", () => {
       )
     )
 
-  it.effect("a name that MCP does not allow stops the start", () =>
+  it.effect("a name that MCP does not allow stops the start [D3]", () =>
     Effect.gen(function*() {
       const exit = yield* register(Tool.make("a b", { success: Schema.Void }))
       assert(Exit.isFailure(exit))
     }))
 
-  it.effect("arguments are decoded before anything runs, and what is wrong is said", () =>
+  it.effect("arguments are decoded before anything runs, and what is wrong is said [D6]", () =>
     Effect.gen(function*() {
       const kit = Toolkit.make(
         Tool.make("export", { parameters: Schema.Struct({ rows: Schema.Int }), success: Schema.String })

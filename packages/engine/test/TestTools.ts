@@ -36,6 +36,17 @@ const KitLive = Kit.toLayer(Effect.map(Script, (script) => ({
   plain: ({ text }: typeof parameters.Type) => Effect.succeed(text ?? "")
 })))
 
+/** The tools of a test: `resumable` may be run again, `once` may not. */
+export const toolsOf = (script: Partial<Script["Service"]>): Layer.Layer<TaskTools.TaskTools> =>
+  TaskTools.layer(Kit).pipe(
+    Layer.provide(KitLive),
+    Layer.provide(Layer.succeed(Script, {
+      resumable: () => Effect.succeed("done"),
+      once: () => Effect.succeed("done"),
+      ...script
+    }))
+  )
+
 /** One process over a store that outlives it. */
 export interface Process {
   readonly engine: TaskEngine.TaskEngine["Service"]
@@ -62,18 +73,10 @@ export const start = Effect.fnUntraced(function*(script: Partial<Script["Service
     countLive: (owner) => gate(store.countLive(owner)),
     list: (options) => gate(store.list(options))
   })
-  const tools = TaskTools.layer(Kit).pipe(
-    Layer.provide(KitLive),
-    Layer.provide(Layer.succeed(Script, {
-      resumable: () => Effect.succeed("done"),
-      once: () => Effect.succeed("done"),
-      ...script
-    }))
-  )
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(
     Layer.fresh(Embedded.layer.pipe(
-      Layer.provideMerge(tools),
+      Layer.provideMerge(toolsOf(script)),
       Layer.provide(Layer.succeed(TaskStore.TaskStore, gated))
     )),
     scope
@@ -94,7 +97,7 @@ export const owner = TaskOwner.principal({ issuer: "https://issuer.example", sub
 
 /** Calls a tool as a task, for a client that can be asked. */
 export const call = Effect.fnUntraced(function*(
-  process: Process,
+  process: Pick<Process, "tools" | "runner">,
   name: "resumable" | "once",
   text = "",
   capabilities: Schema.JsonObject = { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } }
@@ -113,7 +116,7 @@ export const call = Effect.fnUntraced(function*(
 })
 
 /** What a poll shows, as far as tests look at it. */
-interface Polled {
+export interface Polled {
   readonly status: string
   readonly statusMessage: string
   readonly inputRequests: Record<string, {
@@ -129,7 +132,7 @@ interface Polled {
 }
 
 /** The task as its owner polls it: the object of `tasks/get` without its `resultType`. */
-export const get = Effect.fnUntraced(function*(process: Process, taskId: string) {
+export const get = Effect.fnUntraced(function*(process: Pick<Process, "engine">, taskId: string) {
   const view = yield* process.engine.view(owner, taskId)
   const head = JSON.parse(view.head) as Polled
   return view.result === null ? head : { ...head, result: JSON.parse(view.result) as Polled["result"] }

@@ -48,8 +48,9 @@ export class DemoClient {
     this.capabilities = capabilities
   }
 
-  readonly callTool = (name: string, args: Schema.JsonObject) =>
-    this.send("tools/call", name, { name, arguments: args })
+  /** `retry` is for a call that was answered with `input_required`: its answers, and its state as it came. */
+  readonly callTool = (name: string, args: Schema.JsonObject, retry: Schema.JsonObject = {}) =>
+    this.send("tools/call", name, { ...retry, name, arguments: args })
 
   readonly getTask = (taskId: string) => this.send("tasks/get", taskId, { taskId })
 

@@ -15,8 +15,8 @@ import { Reports } from "./Reports.ts"
 const file = "report.csv"
 
 /**
- * The tool as clients see it. Whoever did not declare the tasks extension is refused with -32021: there is no
- * exporting without asking, and a plain call cannot ask.
+ * The tool as clients see it. Whoever did not declare the tasks extension is refused with -32021: an export takes
+ * longer than a call should.
  *
  * @since 0.1.0
  */

@@ -7,7 +7,7 @@
  * @since 0.1.0
  */
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Layer, Logger, Path, Predicate, Schema } from "effect"
+import { Cause, Console, Effect, Exit, FileSystem, Layer, Logger, Path, Predicate, Runtime, Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { HttpServer } from "effect/http"
 import { createServer } from "node:http"
@@ -34,6 +34,7 @@ const isTaken = (cause: unknown) => Predicate.hasProperty(cause, "code") && caus
 const serve = Effect.fnUntraced(function*(options: { readonly port: number; readonly file: string }) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  if (options.file === "") return yield* cannotStart("--file needs the name of a file", options)
   yield* fs.makeDirectory(path.dirname(options.file), { recursive: true })
 
   const welcome = Layer.effectDiscard(
@@ -59,9 +60,13 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
       cannotStart(`${file} cannot be used: ${error.message}. Choose another: npm start -- --file FILE`, error))
   ))
 
+/** To be told to end, and to have ended in good order, is no failure. */
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+
 Command.make("npm start --", { port, file }, serve).pipe(
   Command.withDescription("Serves example tools that answer with durable MCP tasks"),
   Command.run({ version: "0.1.0" }),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown })
 )

@@ -28,7 +28,7 @@ const Handlers = toolkit.toLayer({
 
 TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
   Layer.provide([Handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
-  Layer.provide(SqliteClient.layer({ filename: "tasks.sqlite" })),
+  Layer.provide(SqliteClient.layer({ filename: "tasks.sqlite", exclusive: true })),
   Layer.provide(NodeHttpServer.layer(createServer, {
     host: "127.0.0.1",
     port: Number(process.env.PORT ?? 3000),

@@ -19,7 +19,8 @@ import * as Tools from "./tools.ts"
  *
  * @since 0.1.0
  */
-export const layer = HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true }).pipe(
+export const layer = HttpTransport.layerEndSubscriptions.pipe(
+  Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true })),
   Layer.provide(Dispatcher.layer({ name: "effect-mcp-tasks-example", version: "0.1.0" })),
   Layer.provide(Embedded.layer),
   Layer.provide(Tools.layer),
@@ -34,6 +35,6 @@ export const layer = HttpRouter.serve(HttpTransport.layer(), { disableLogger: tr
 export const layerSqlite = (filename: string) =>
   layer.pipe(
     Layer.provide(TaskStore.layerSql),
-    Layer.provide(SqliteClient.layer({ filename })),
+    Layer.provide(SqliteClient.layer({ filename, exclusive: true })),
     Layer.provide(Reports.layer)
   )

@@ -1,7 +1,7 @@
 /**
  * `summarize_report`: a tool that works for a while, asks how much to black out, and may break.
  *
- * For clients without the tasks extension it runs within the call. Nobody can be asked there, and then as whenever
+ * For clients without the tasks extension it runs, and asks, within the call. Where nobody can be asked, and whenever
  * nobody chooses, it blacks out as much as it can: level `full`.
  *
  * @since 0.1.0
@@ -29,7 +29,6 @@ export const SummarizeReport = Tool.make("summarize_report", {
 })
   .annotate(TaskTool.Policy, { ttl: "1 hour", pollInterval: "500 millis", undeclared: "inline" })
   .annotate(Tool.Readonly, true)
-  .annotate(Tool.Destructive, false)
 
 const RedactionLevel = Schema.Literals(["none", "partial", "full"])
 

@@ -18,10 +18,17 @@ import { SummarizeReport, summarizeReport } from "./summarizeReport.ts"
 export const Tools = Toolkit.make(ExportReport, SummarizeReport)
 
 /**
+ * The handlers of both tools, over whatever outside world is provided.
+ *
+ * @since 0.1.0
+ */
+export const handlers = Tools.toLayer({ export_report: exportReport, summarize_report: summarizeReport })
+
+/**
  * Both tools with their handlers, over whatever outside world is provided.
  *
  * @since 0.1.0
  */
 export const layer: Layer.Layer<TaskTools.TaskTools, never, Reports> = TaskTools.layer(Tools).pipe(
-  Layer.provide(Tools.toLayer({ export_report: exportReport, summarize_report: summarizeReport }))
+  Layer.provide(handlers)
 )

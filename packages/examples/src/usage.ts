@@ -39,12 +39,15 @@ const answer = (url: string, key: string, content: object): string =>
     `${taskId},"inputResponses":{"${key}":${JSON.stringify({ action: "accept", content })}}`
   )}; echo`
 
+const inMemory = ":memory:"
+
 /**
- * The welcome of a server at `url` that keeps its tasks in `file`.
+ * The welcome of a server at `url` that keeps its tasks in `file`, which may be `:memory:`.
  *
  * @since 0.1.0
  */
-export const usage = (url: string, file: string): string => `Serving MCP tasks at ${url}, kept in ${file}
+export const usage = (url: string, file: string): string =>
+  `Serving MCP tasks at ${url}, kept in ${file === inMemory ? "memory" : file} (process ${process.pid})
 
   export_report {rows}                        queries, asks, writes; only for clients that declare the extension
   summarize_report {reportId, simulateFail?}  reads, asks, summarizes; runs inline for clients that do not
@@ -65,4 +68,8 @@ ${create(url, "summarize_report", { reportId: "q3" })}
 
 ${answer(url, "redaction_level", { redaction_level: "partial" })}
 
-Ctrl+C stops the server. Its tasks stay in the file, and go on when it starts again.`
+Ctrl+C stops the server. ${
+  file === inMemory
+    ? "Its tasks end with it."
+    : "Its tasks stay in the file, and go on when it starts again."
+}`

@@ -55,6 +55,8 @@ export interface Running {
   /** What it has printed until it said that it is up. */
   readonly welcome: string
   readonly kill: Effect.Effect<void>
+  /** Asks it to end, and says with which code it did. */
+  readonly terminate: Effect.Effect<number | null>
 }
 
 /** Starts a program, and waits until it has printed something that matches. */
@@ -75,5 +77,9 @@ export const launch = Effect.fnUntraced(function*(
     child.once("error", (error) => resume(Effect.die(error)))
     child.once("close", () => resume(Effect.die(new Error(`${command} ended:\n${printed}`))))
   })
-  return { welcome, kill: kill(child) } satisfies Running as Running
+  const terminate = Effect.callback<number | null>((resume) => {
+    child.once("close", (code) => resume(Effect.succeed(code)))
+    child.kill("SIGTERM")
+  })
+  return { welcome, kill: kill(child), terminate } satisfies Running as Running
 })

@@ -54,6 +54,7 @@ export interface Seen {
   readonly taskId: string
   readonly status: string
   readonly statusMessage: string
+  readonly requestState: string
   readonly inputRequests: Readonly<Record<string, Question>>
   readonly result: Pick<Seen, "content" | "isError" | "structuredContent">
   readonly error: unknown

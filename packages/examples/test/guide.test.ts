@@ -52,11 +52,25 @@ describe("the tool of the guide", () => {
       assert.deepStrictEqual(ended.error, { code: -32603, message: "The encoder crashed in chapter 1" })
     }).pipe(http))
 
-  it.effect("answers directly when there is nothing to wait for, and does not ask", () =>
+  it.effect("answers directly when there is nothing to wait for, and asks within the call", () =>
     Effect.gen(function*() {
       const client = (yield* TestServer.start(Guide.layer, TaskStore.layerMemory)).client()
-      const answered = yield* result(client.callTool("transcode", { video: "cat", chapters: 0 }))
+      const call = { video: "cat", chapters: 0 }
+      const asked = yield* result(client.callTool("transcode", call))
+      assert.strictEqual(asked.resultType, "input_required")
+      const retry = { inputResponses: final, requestState: asked.requestState }
+      const answered = yield* result(client.callTool("transcode", call, retry))
       assert.strictEqual(answered.resultType, "complete")
+      assert.strictEqual(answered.structuredContent["quality"], "final")
+      // A license is bought by chance, and once: whoever retries again still has the one that the state holds.
+      const again = yield* result(client.callTool("transcode", call, retry))
+      assert.strictEqual(again.structuredContent["license"], answered.structuredContent["license"])
+    }).pipe(http))
+
+  it.effect("does not ask whom it cannot ask", () =>
+    Effect.gen(function*() {
+      const client = (yield* TestServer.start(Guide.layer, TaskStore.layerMemory)).client({})
+      const answered = yield* result(client.callTool("transcode", { video: "cat", chapters: 0 }))
       assert.strictEqual(answered.structuredContent["quality"], "draft")
     }).pipe(http))
 

@@ -35,11 +35,12 @@ const isUp = /Ctrl\+C/
 const hasCurl = spawnSync("bash", ["-c", "command -v curl"]).status === 0
 
 describe("npm start", () => {
-  it.live("prints commands that create, poll, answer and complete a task of each tool in bash", () =>
+  it.live("prints commands that create, poll, answer and complete a task of each tool in bash [A3]", () =>
     Effect.gen(function*() {
       const file = join(yield* temporaryDirectory, "new", "tasks.sqlite")
       const args = ["start", "--", "--port", "0", "--file", file]
       const { welcome } = yield* Program.launch("npm", args, { isUp })
+      assert.include(welcome, "at http://127.0.0.1:")
       assert.include(welcome, "export_report {rows}")
       assert.include(welcome, "summarize_report {reportId, simulateFail?}")
       const [exporting = "", poll = "", confirm = "", summarizing = "", choose = ""] = commandsOf(welcome)
@@ -74,6 +75,26 @@ describe("npm start", () => {
       assert.strictEqual((yield* ended(client, taskId)).status, "completed")
     }).pipe(http))
 
+  it.live("keeps its file for itself, and ends with 0 when it is told to", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "tasks.sqlite")
+      const args = [...Program.fromSource("main.ts"), "--port", "0", "--file", file]
+      const first = yield* Program.launch(node, args, { isUp })
+      assert.include(first.welcome, `kept in ${file} (process `)
+      const second = yield* Program.run(node, args)
+      assert.strictEqual(second.code, 1)
+      assert.include(second.stderr, `${file} is kept by another process`)
+      assert.strictEqual(yield* first.terminate, 0)
+    }))
+
+  it.live("promises no file where there is none", () =>
+    Effect.gen(function*() {
+      const args = [...Program.fromSource("main.ts"), "--port", "0", "--file", ":memory:"]
+      const { welcome } = yield* Program.launch(node, args, { isUp: /Ctrl\+C.*\n/ })
+      assert.include(welcome, "kept in memory (process ")
+      assert.notInclude(welcome, "stay in the file")
+    }))
+
   it.live("says in a sentence what is wrong with its options, and ends with 1", () =>
     Effect.gen(function*() {
       const damaged = join(yield* temporaryDirectory, "damaged.sqlite")
@@ -81,6 +102,7 @@ describe("npm start", () => {
       const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["--port", "99999"], /--port.*between 0 and 65535/],
         [["--port", "0", "--file", damaged], /damaged\.sqlite cannot be used: .*not a SQLite database/],
+        [["--port", "0", "--file", ""], /--file needs the name of a file/],
         [["--prot", "0"], /Unrecognized flag: --prot/]
       ]
       for (const [args, sentence] of wrong) {
@@ -120,10 +142,11 @@ describe("the documentation", () => {
   it("shows the programs that are run here", () => {
     assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
+    assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
   })
 
   it("links to files that exist", () => {
-    const guides = ["getting-started", "writing-a-tool"].map((name) => `docs/guides/${name}.md`)
+    const guides = ["getting-started", "writing-a-tool", "asking"].map((name) => `docs/guides/${name}.md`)
     const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {

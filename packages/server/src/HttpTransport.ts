@@ -1,23 +1,29 @@
 /**
- * Streamable HTTP: one endpoint that takes each message as a POST and answers it with one JSON document.
+ * Streamable HTTP: one endpoint that takes each message as a POST and answers it with one JSON document, or with an
+ * event stream when notifications precede the answer.
  *
  * Before a message is read, the request must come from where it may come from (`Host`, `Origin`), be a POST of JSON,
  * and be small enough. A plain tool call is interrupted when its client goes away; the handler of a task is not, since
- * it belongs to nobody's request.
+ * it belongs to nobody's request. Only a task whose client goes away before it was answered with it is cancelled: no
+ * client would ever know of it.
  *
  * @since 0.1.0
  */
-import type { CurrentOwner } from "@effect-mcp-tasks/engine/TaskOwner"
-import * as Context from "effect/Context"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type * as Layer from "effect/Layer"
-import { Dispatcher, type Reply } from "./Dispatcher.ts"
+import * as Layer from "effect/Layer"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import * as Option from "effect/Option"
+import { Dispatcher, type Reply, type Streaming } from "./Dispatcher.ts"
+import * as eventStream from "./internal/eventStream.ts"
 import * as httpBody from "./internal/httpBody.ts"
 import * as httpGuard from "./internal/httpGuard.ts"
+import * as openAnswer from "./internal/openAnswer.ts"
 
 /**
  * How the endpoint is served. Every field has a default.
@@ -30,12 +36,19 @@ export interface HttpOptions {
   readonly path?: HttpRouter.PathInput | undefined
   /** Names, without port, that requests may be addressed to besides `localhost`, `127.0.0.1` and `[::1]`. */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
-  /** Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. */
+  /**
+   * Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. Pages from
+   * `localhost` and the like may call where the server itself is addressed so; elsewhere they must be named here.
+   */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The largest body that is read, in bytes; 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** How long a client may take to send its request; 30 seconds. */
   readonly bodyTimeout?: Duration.Input | undefined
+  /** How long an event stream may be silent before it sends a comment; 15 seconds. */
+  readonly keepAlive?: Duration.Input | undefined
+  /** How long a client may leave a message of an event stream unread before it is disconnected; 1 minute. */
+  readonly readTimeout?: Duration.Input | undefined
 }
 
 /**
@@ -48,37 +61,120 @@ export interface HttpOptions {
  *
  * **Details**
  *
- * The owner of a request is the `CurrentOwner` that router middleware provides for it, and where there is none the one
- * that this layer was given.
+ * Every request must bring its owner: router middleware provides `CurrentOwner` to this layer from what it found in the
+ * request, or `TaskOwner.layerAnonymous` is provided to what serves the router, and everybody is one anonymous owner.
+ * Whichever is left out is missing at compile time; a request that comes without an owner all the same is refused with
+ * 403 before it is read. An owner that this layer is built with is none of any request.
+ *
+ * **Example** (Authentication of your own)
+ *
+ * ```ts
+ * const authenticated = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((endpoint) =>
+ *   Effect.flatMap(ownerOfTheRequest, (owner) => Effect.provideService(endpoint, TaskOwner.CurrentOwner, owner)))
+ *
+ * HttpRouter.serve(HttpTransport.layer().pipe(Layer.provide(authenticated.layer)))
+ * ```
  *
  * @category layers
  * @since 0.1.0
  */
 export const layer = (
   options: HttpOptions = {}
-): Layer.Layer<never, never, Dispatcher | CurrentOwner | HttpRouter.HttpRouter> =>
+): Layer.Layer<
+  never,
+  never,
+  Dispatcher | HttpRouter.HttpRouter | HttpRouter.Request<"Requires", TaskOwner.CurrentOwner>
+> =>
   HttpRouter.use((router) =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
-      const services = yield* Effect.context<CurrentOwner>()
       const guard = httpGuard.make(options)
-      const read = httpBody.make({
+      const read = yield* httpBody.make({
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
       })
+      const toResponse = eventStream.make({
+        keepAlive: Duration.fromInputUnsafe(options.keepAlive ?? "15 seconds"),
+        readTimeout: Duration.fromInputUnsafe(options.readTimeout ?? "1 minute")
+      })
+      const stream = (answer: Streaming) =>
+        Effect.flatMap(openAnswer.open(answer), (opened) =>
+          "body" in opened ? Effect.succeed(respond(opened)) : toResponse(opened))
       const serve = (request: HttpServerRequest.HttpServerRequest) =>
         guard(request) ??
-          read(request).pipe(
-            Effect.flatMap((body) => Effect.map(dispatcher.handle({ headers: request.headers, body }), respond)),
-            Effect.catch(Effect.succeed),
-            // What the request brings counts: authentication says for each one who its owner is.
-            Effect.updateContext((own: Context.Context<never>) => Context.merge(services, own))
-          )
+          owned(read(request).pipe(
+            Effect.flatMap((body) => dispatcher.handle({ headers: request.headers, body })),
+            Effect.flatMap((answer) => "run" in answer ? stream(answer) : Effect.succeed(respond(answer))),
+            Effect.catch(Effect.succeed)
+          ))
       yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
     })
   )
 
-const respond = ({ body, httpStatus }: Reply): HttpServerResponse.HttpServerResponse =>
+/** The types demand an owner; middleware may be wrong about providing one, and then nobody is served by mistake. */
+const owned = <R>(serve: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
+  Effect.flatMap(Effect.serviceOption(TaskOwner.CurrentOwner), (owner) => Option.isSome(owner) ? serve : nobody)
+
+const nobody = Effect.succeed(httpGuard.refusal(403, "Forbidden: the request has no owner"))
+
+/**
+ * Ends every subscription in good order, as the first thing when the program ends.
+ *
+ * **When to use**
+ *
+ * Above what serves the router: a server that waits for its connections before it closes would wait for subscriptions
+ * in vain. `TaskServer.layerHttp` holds it.
+ *
+ * **Example** (A router of your own)
+ *
+ * ```ts
+ * HttpTransport.layerEndSubscriptions.pipe(
+ *   Layer.provideMerge(HttpRouter.serve(HttpTransport.layer())),
+ *   Layer.provide(Dispatcher.layer({ name: "reports", version: "1.0.0" }))
+ * )
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerEndSubscriptions: Layer.Layer<never, never, Dispatcher> = Layer.effectDiscard(
+  Effect.flatMap(Dispatcher, ({ endSubscriptions }) => Effect.addFinalizer(() => endSubscriptions))
+)
+
+/**
+ * Serves the metrics of this process, those of requests and tasks among them, to a GET in the text format of
+ * Prometheus.
+ *
+ * **When to use**
+ *
+ * Beside `layer` on the same router, or on a router of its own where metrics are not for everyone who can reach the
+ * endpoint.
+ *
+ * **Details**
+ *
+ * Answers under the same hosts, and to the same origins, as the endpoint does. What else is measured in the process,
+ * by `Metric`, is served too.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerMetrics = (
+  { path = "/metrics", ...allowed }: Pick<HttpOptions, "path" | "allowedHosts" | "allowedOrigins"> = {}
+): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
+  const guard = httpGuard.makeAddressGuard(allowed)
+  const contentType = "text/plain; version=0.0.4; charset=utf-8"
+  const served = Effect.map(PrometheusMetrics.format(), (text) => HttpServerResponse.text(text, { contentType }))
+  return HttpRouter.add("GET", path, (request) => guard(request) ?? served)
+}
+
+const respond = ({ body, httpStatus, retryAfter }: Reply): HttpServerResponse.HttpServerResponse =>
   body === undefined
     ? HttpServerResponse.empty({ status: httpStatus })
-    : HttpServerResponse.text(body, { status: httpStatus, contentType: "application/json" })
+    : HttpServerResponse.text(body, {
+      status: httpStatus,
+      contentType: "application/json",
+      ...(retryAfter === undefined ? {} : { headers: { "retry-after": inSeconds(retryAfter) } })
+    })
+
+const inSeconds = (duration: Duration.Duration): string =>
+  Headers.formatRetryAfter(Headers.retryAfterDuration(duration))

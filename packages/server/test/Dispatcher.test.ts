@@ -4,7 +4,7 @@ import { TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Fiber, Layer, type Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { ada, message, read, type Script, settle, start } from "./TestServer.ts"
+import { ada, message, read, type Script, settle, start, tasks } from "./TestServer.ts"
 
 type Server = Effect.Success<ReturnType<typeof start>>
 
@@ -33,7 +33,7 @@ const requiredCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {}
 const undeclared = refused(WireError.tasksRequired.code, WireError.tasksRequired.message, { requiredCapabilities })
 
 describe("tools/call", () => {
-  it.effect("refuses what names no tool", () =>
+  it.effect("refuses what names no tool [D4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const noTool = refused(-32602, "params.name is not the name of a tool")
@@ -55,7 +55,7 @@ describe("tools/call", () => {
       assert.strictEqual(yield* taskCount(server), 0)
     }))
 
-  it.effect("answers arguments that do not fit with a result for the model, and creates no task", () =>
+  it.effect("answers arguments that do not fit with a result for the model, and creates no task [D4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       for (const name of ["plain", "job", "strict", "quick"]) {
@@ -127,7 +127,7 @@ describe("tools/call", () => {
       assert.isTrue(exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause))
     }))
 
-  it.effect("an owner with too many live tasks is refused before one exists", () =>
+  it.effect("an owner with too many live tasks is refused before one exists [D6, I2]", () =>
     Effect.gen(function*() {
       const server = yield* start({ limits: { maxLiveTasks: 2 } })
       const first = yield* server.create("job", "wait")
@@ -143,37 +143,23 @@ describe("tools/call", () => {
     }))
 })
 
-describe("inlineWithin", () => {
-  const asked = Effect.fnUntraced(function*(server: Server, text: string) {
-    const asking = yield* Effect.forkChild(server.ask("tools/call", { name: "quick", arguments: { text } }))
-    yield* settle
-    yield* TestClock.adjust("2 seconds")
-    return yield* Fiber.join(asking)
-  })
-
-  it.effect("a task that ends in time is answered with its result and forgotten", () =>
+describe("the capabilities that a call declares", () => {
+  it.effect("are seen by the handler of a plain call and of a task alike", () =>
     Effect.gen(function*() {
       const server = yield* start()
-      const { body } = yield* asked(server, "hello")
-      assert.include(body, `"result":{"resultType":"complete","content":[{"type":"text","text":"hello"}]}`)
-      assert.strictEqual(yield* taskCount(server), 0)
-    }))
-
-  it.effect("a task that fails in time is answered with its error and forgotten", () =>
-    Effect.gen(function*() {
-      const server = yield* start()
-      const { body, httpStatus } = yield* asked(server, "break")
-      assert.strictEqual(httpStatus, 200)
-      assert.deepStrictEqual(JSON.parse(body ?? ""), refused(-32050, "Broken", { why: "test" }))
-      assert.strictEqual(yield* taskCount(server), 0)
-    }))
-
-  it.effect("a task that does not end in time, or asks for input, is answered as a task", () =>
-    Effect.gen(function*() {
-      const server = yield* start()
-      assert.include((yield* asked(server, "sleep")).body, `"resultType":"task"`)
-      assert.include((yield* asked(server, "ask")).body, `"resultType":"task"`)
-      assert.strictEqual(yield* taskCount(server), 2)
+      const { extensions } = tasks
+      const declared = [{ extensions, sampling: {} }, { extensions, elicitation: { url: {} } }, { extensions }]
+      for (const capabilities of declared) {
+        const call = (name: string) =>
+          server.ask("tools/call", { name, arguments: { text: "capabilities" } }, { capabilities })
+        const { body } = yield* call("plain")
+        const expected = [{ type: "text", text: JSON.stringify(capabilities) }]
+        assert.deepStrictEqual(read(body).result?.["content"], expected)
+        const taskId = String(read((yield* call("job")).body).result?.["taskId"])
+        yield* settle
+        const polled = yield* server.ask("tasks/get", { taskId })
+        assert.deepInclude(read(polled.body).result?.["result"], { content: expected })
+      }
     }))
 })
 
@@ -326,7 +312,7 @@ describe("a store that fails", () => {
 const bob = TaskOwner.principal({ issuer: "https://issuer.example", subject: "bob" })
 
 describe("owners", () => {
-  it.effect("nothing of one is seen or changed by another", () =>
+  it.effect("nothing of one is seen or changed by another [I2]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* server.create("job", "ask")

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ada, settle, start, tasks } from "./TestServer.ts"
 
-const anId = /\b[0-9a-f]{32}\b/g
+const anId = /\b[0-9a-f]{44}\b/g
 
 const masked = (text: string | undefined) => text?.replaceAll(anId, "ID")
 
@@ -13,9 +13,12 @@ const masked = (text: string | undefined) => text?.replaceAll(anId, "ID")
 const times = (updated = "00.000") =>
   `"createdAt":"1970-01-01T00:00:00.000Z","lastUpdatedAt":"1970-01-01T00:00:${updated}Z","ttlMs":60000,"pollIntervalMs":1000`
 
+/** Every result says first which server answered. */
+const identity = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"0","title":"Test"}}`
+
 const answered = (result: string): Dispatcher.Reply => ({
   httpStatus: 200,
-  body: `{"jsonrpc":"2.0","id":1,"result":${result}}`
+  body: `{"jsonrpc":"2.0","id":1,"result":{${identity},${result.slice(1)}}`
 })
 
 describe("discovery", () => {
@@ -23,8 +26,7 @@ describe("discovery", () => {
     Effect.gen(function*() {
       const server = yield* start()
       const extensions = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
-      const info = `"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"test","version":"0","title":"Test"}}`
-      const rest = `"instructions":"Call plain","ttlMs":60000,"cacheScope":"private",${info}`
+      const rest = `"instructions":"Call plain","ttlMs":60000,"cacheScope":"private"`
       const expected = answered(
         `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},${extensions}},${rest}}`
       )
@@ -106,7 +108,7 @@ describe("tools/call", () => {
     }))
 })
 
-describe("tasks/get in each status", () => {
+describe("tasks/get in each status [E9, E10]", () => {
   const polled = (status: string, text: string, seconds: number, rest: string) =>
     it.effect(`${status}: ${text}`, () =>
       Effect.gen(function*() {
@@ -120,7 +122,7 @@ describe("tasks/get in each status", () => {
         )
       }))
 
-  const properties = `"properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":true`
+  const properties = `"properties":{"name":{"type":"string"}},"required":["name"]`
   const schema = `{"type":"object",${properties}}`
   const params = `{"mode":"form","message":"Which name?","requestedSchema":${schema}}`
   const question = `{"name":{"method":"elicitation/create","params":${params}}}`
@@ -162,7 +164,7 @@ describe("tasks/update", () => {
       assert.include(body, `"structuredContent":{"action":"accept","content":{"name":"Ada"}}`)
     }))
 
-  it.effect("answers to keys that nobody asked are acknowledged and change nothing", () =>
+  it.effect("answers to keys that nobody asked are acknowledged and change nothing [F3]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* server.create("job", "ask")

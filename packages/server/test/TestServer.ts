@@ -1,11 +1,22 @@
 /** A server over real layers, asked directly or over loopback HTTP, and the requests that tests send it. */
 import { McpProtocol } from "@effect-mcp-tasks/core"
-import { CurrentTask, Embedded, TaskLimits, TaskOwner, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
-import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
+import {
+  CurrentTask,
+  DeclaredCapabilities,
+  Embedded,
+  TaskLimits,
+  TaskOwner,
+  TaskStore,
+  TaskTool,
+  TaskTools
+} from "@effect-mcp-tasks/engine"
+import { Dispatcher, HttpTransport, RateLimits } from "@effect-mcp-tasks/server"
 import { NodeHttpServer } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
 import { Cause, Context, Effect, Layer, Logger, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServer } from "effect/http"
+import type { RateLimiter } from "effect/persistence"
 import { type Agent, createServer, type IncomingHttpHeaders, request, type RequestOptions } from "node:http"
 
 const parameters = Schema.Struct({ text: Schema.String })
@@ -39,6 +50,8 @@ const script: Script = Effect.fnUntraced(function*(text) {
       return yield* Effect.fail("It did not work")
     case "break":
       return yield* Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken", data: { why: "test" } }))
+    case "capabilities":
+      return JSON.stringify(yield* DeclaredCapabilities.DeclaredCapabilities)
     case "die":
       return yield* Effect.die(new Error("secret of the handler"))
     default:
@@ -51,6 +64,11 @@ export interface Options {
   readonly script?: Script
   readonly store?: Layer.Layer<TaskStore.TaskStore>
   readonly limits?: Partial<TaskLimits.Limits>
+  /** The engine, for tests in which several share a signal. */
+  readonly engine?: typeof Embedded.layer
+  readonly rates?: RateLimits.Rates
+  /** Where rates are counted; nowhere in particular unless given. */
+  readonly rateStore?: Layer.Layer<RateLimiter.RateLimiterStore>
   /** Where log messages go; nowhere unless given. */
   readonly logs?: Array<string>
 }
@@ -64,11 +82,13 @@ export const dispatcher = (options: Options = {}) => {
     options.logs?.push(`${String(message)} ${Cause.pretty(cause)}`)
   })
   return Dispatcher.layer({ name: "test", version: "0", title: "Test", instructions: "Call plain" }).pipe(
-    Layer.provideMerge(Embedded.layer),
+    Layer.provideMerge(options.engine ?? Embedded.layer),
     Layer.provide(TaskTools.layer(Kit)),
     Layer.provide(Kit.toLayer({ plain: handler, job: handler, strict: handler, quick: handler })),
     Layer.provideMerge(options.store ?? TaskStore.layerMemory),
     Layer.provide(TaskLimits.layer(options.limits ?? {})),
+    Layer.provide(RateLimits.layer(options.rates ?? {})),
+    Layer.provide(options.rateStore ?? Layer.empty),
     Layer.provideMerge(Logger.layer([log]))
   )
 }
@@ -84,6 +104,7 @@ export interface Sender {
 /** The text of a request. */
 export const message = (method: string, params: Schema.JsonObject = {}, sender: Sender = {}): string => {
   const _meta = {
+    ...Object(params["_meta"]),
     [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
     [McpProtocol.MetaKey.clientCapabilities]: sender.capabilities ?? tasks
   }
@@ -112,6 +133,7 @@ export const start = Effect.fnUntraced(function*(options: Options = {}) {
   /** Sends a text as it is. */
   const send = (body: string, owner: TaskOwner.TaskOwner = ada) =>
     handle({ headers: undefined, body }).pipe(
+      Effect.flatMap(Dispatcher.finalReply),
       Effect.provideService(TaskOwner.CurrentOwner, owner),
       Effect.provideContext(context)
     )
@@ -136,19 +158,18 @@ export const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yi
 
 type Endpoint = ReturnType<typeof HttpTransport.layer>
 
-/**
- * Serves the dispatcher on a free port of the loopback interface, and gives back the port. `within` is for what a
- * test puts around the endpoint.
- */
+/** What a test puts around the endpoint: at the least, whatever says who the owner of a request is. */
+type Surroundings = (endpoint: Endpoint) => Layer.Layer<never, never, Dispatcher.Dispatcher | HttpRouter.HttpRouter>
+
+/** Serves the dispatcher on a free port of the loopback interface, and gives back the port. */
 export const serve = Effect.fnUntraced(function*(
   http: HttpTransport.HttpOptions = {},
   options: Options = {},
-  within: (endpoint: Endpoint) => Endpoint = (endpoint) => endpoint
+  within: Surroundings = HttpRouter.provideRequest(TaskOwner.layerAnonymous)
 ) {
   const context = yield* Layer.build(Layer.fresh(
     HttpRouter.serve(within(HttpTransport.layer(http)), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provide(dispatcher(options)),
-      Layer.provide(TaskOwner.layerAnonymous),
       Layer.provideMerge(NodeHttpServer.layer(createServer, {
         host: "127.0.0.1",
         port: 0,
@@ -169,8 +190,8 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string | undefined>>
   /** More than one chunk is sent without a content length. */
   readonly chunks?: ReadonlyArray<string | Uint8Array>
-  /** Leaves the body open after the last chunk. */
-  readonly isUnfinished?: boolean
+  /** Leaves the body open after the last chunk, and is given what sends the rest of it. */
+  readonly unfinished?: (finish: (rest: string) => void) => void
   readonly agent?: Agent
 }
 
@@ -218,10 +239,11 @@ export const exchange = (raw: RawRequest): Effect.Effect<RawResponse, NoResponse
     })
     outgoing.on("error", lost)
     const [only, ...rest] = raw.chunks ?? []
-    if (only !== undefined && rest.length === 0 && raw.isUnfinished !== true) outgoing.end(only)
+    if (only !== undefined && rest.length === 0 && raw.unfinished === undefined) outgoing.end(only)
     else {
       for (const chunk of raw.chunks ?? []) outgoing.write(chunk)
-      if (raw.isUnfinished !== true) outgoing.end()
+      if (raw.unfinished === undefined) outgoing.end()
+      else raw.unfinished((rest) => outgoing.end(rest))
     }
     return Effect.sync(() => outgoing.destroy())
   })
@@ -233,3 +255,33 @@ export const mcpHeaders = (method: string, name?: string): Record<string, string
   "mcp-method": method,
   ...(name === undefined ? {} : { "mcp-name": name })
 })
+
+/** A sound request, as `exchange` sends it. */
+export const listing = { headers: mcpHeaders("tools/list"), chunks: [message("tools/list")] }
+
+/** A call of a tool, as `exchange` sends it. */
+export const calling = (name: string, text: string, id: Schema.Json = 1) => ({
+  headers: mcpHeaders("tools/call", name),
+  chunks: [message("tools/call", { name, arguments: { text } }, { id })]
+})
+
+/** A sound request with other headers. */
+export const listingWith = (headers: RawRequest["headers"]) => ({
+  ...listing,
+  headers: { ...listing.headers, ...headers }
+})
+
+/** What every refusal before the message is read looks like. */
+export const isRefusal = (response: RawResponse, status: number, code = -32600) => {
+  assert.strictEqual(response.status, status, response.text)
+  assert.strictEqual(response.headers["content-type"], "application/json")
+  const { error, id } = read(response.text)
+  assert.deepStrictEqual([error?.code, id], [code, null])
+  assert.notInclude(response.text, "\n")
+}
+
+/** The answer to a sound request. */
+export const isListing = (response: RawResponse) => {
+  assert.strictEqual(response.status, 200, response.text)
+  assert.include(response.text, `"tools":[`)
+}

@@ -132,7 +132,11 @@ export class Server {
       return () => undefined
     }
     return running.process.run(
-      Effect.provideService(running.handle({ headers: undefined, body }), TaskOwner.CurrentOwner, owner),
+      Effect.provideService(
+        Effect.flatMap(running.handle({ headers: undefined, body }), Dispatcher.finalReply),
+        TaskOwner.CurrentOwner,
+        owner
+      ),
       (exit) => {
         if (Exit.isSuccess(exit)) onReply(exit.value.body)
       }

@@ -7,7 +7,7 @@
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
-import type { HandlerRun, TaskFile } from "./TaskFile.ts"
+import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 
 type Found = ReadonlyArray<Violation>
 
@@ -32,8 +32,8 @@ const isOverdue = (file: TaskFile, nowMs: number, isSo: (task: Task.Task) => boo
 const runOf = (file: TaskFile, task: Task.Task): HandlerRun | undefined =>
   file.runs.find((run) => run.attempt === task.attempt && run.process.isAlive)
 
-const isAnswered = (key: string) => (task: Task.Task): boolean =>
-  task.questions.some((question) => question.key === key && question.state === "answered")
+/** Whether what a tool asked last under a key is answered. */
+const isAnswered = (key: string) => (task: Task.Task): boolean => asked(task, key).at(-1)?.state === "answered"
 
 const isStopping = (task: Task.Task): boolean =>
   TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)

@@ -24,6 +24,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { backup as backupDatabase } from "node:sqlite"
 import type { DatabaseSync } from "node:sqlite"
+import * as Exclusive from "./internal/exclusive.ts"
 import * as Failure from "./internal/failure.ts"
 import * as Lease from "./internal/lease.ts"
 import * as Open from "./internal/open.ts"
@@ -81,6 +82,17 @@ export interface SqliteClientConfig {
    * case; run `PRAGMA fullfsync = ON` there.
    */
   readonly synchronous?: "NORMAL" | "FULL" | undefined
+  /**
+   * Keeps the file for this process; default `false`. Opening fails with `LockTimeoutError` while another process that
+   * also asked for this has the file; those that did not ask may still read and write it.
+   *
+   * **Details**
+   *
+   * Waits for at most `busyTimeout`, so that a server can be replaced by its successor. The lock is on an empty file
+   * beside the database, named after it with `-lock` behind; it ends with the process, by `kill -9` too. `:memory:`
+   * needs none.
+   */
+  readonly exclusive?: boolean | undefined
   /** How many prepared statements to keep; default 200. Below 2, none is kept. */
   readonly statementCacheSize?: number | undefined
   /** Attributes added to the span of each statement. */
@@ -185,6 +197,7 @@ export const make = Effect.fnUntraced(function*(config: SqliteClientConfig): Eff
   const busyTimeoutMillis = yield* Open.resolveTimeout(Duration.fromInputUnsafe(config.busyTimeout ?? "5 seconds"))
   const synchronous = config.synchronous ?? "FULL"
   const db = yield* Open.open({ filename: config.filename, readonly, busyTimeoutMillis, synchronous })
+  if (config.exclusive === true) yield* Exclusive.hold(db, busyTimeoutMillis)
   const lease = Lease.make(db, Statements.make(db, config.statementCacheSize ?? 200))
 
   const client = yield* Client.make({

@@ -20,3 +20,19 @@ export const runChild = (
     child.on("close", (code) => resume(Effect.succeed({ code, output })))
     return Effect.sync(() => child.kill())
   })
+
+/** Starts `test/fixtures/<name>`, and is there once it has printed something. It ends with the scope, if not before. */
+export const startChild = (name: string, args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly kill: Effect.Effect<void> }>((resume) => {
+      const script = fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
+      const child = spawn(process.execPath, ["--conditions=@effect-mcp-tasks/source", script, ...args])
+      const ended = new Promise((resolve) => child.on("close", resolve))
+      const kill = Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      })
+      child.stdout.once("data", () => resume(Effect.succeed({ kill: Effect.asVoid(kill) })))
+    }),
+    ({ kill }) => kill
+  )

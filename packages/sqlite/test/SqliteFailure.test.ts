@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Fiber, Scope } from "effect"
 import { chmodSync, closeSync, openSync, writeFileSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { runChild } from "./ChildProcess.ts"
+import { runChild, startChild } from "./ChildProcess.ts"
 import * as TempDatabase from "./TempDatabase.ts"
 
 const table = Effect.fnUntraced(function*(filename: string) {
@@ -118,6 +118,63 @@ describe("opening a file that is not in WAL mode yet", () => {
       assert.strictEqual(failure.reason._tag, "LockTimeoutError")
       assert.include(failure.message, filename)
       holder.close()
+    }))
+})
+
+describe("exclusive", () => {
+  const busyTimeout = "20 millis"
+
+  it.effect("keeps a second one out, says why, and lets it in once the first is gone", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const first = yield* Scope.make()
+      yield* Scope.provide(TempDatabase.client({ filename, exclusive: true }), first)
+      const failure = yield* Effect.flip(TempDatabase.client({ filename, exclusive: true, busyTimeout }))
+      assert.strictEqual(failure.reason._tag, "LockTimeoutError")
+      assert.include(failure.message, `${filename} is kept by another process`)
+      // A failed attempt must not have let the first one's lock go.
+      yield* Effect.flip(TempDatabase.client({ filename, exclusive: true, busyTimeout }))
+      yield* Scope.close(first, Exit.void)
+      yield* TempDatabase.client({ filename, exclusive: true, busyTimeout })
+    }))
+
+  it.effect("lets those that do not ask for it read and write", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const keeper = yield* TempDatabase.client({ filename, exclusive: true })
+      const visitor = yield* TempDatabase.client({ filename })
+      yield* visitor`CREATE TABLE t (x)`
+      yield* keeper`INSERT INTO t VALUES (1)`
+      assert.deepStrictEqual(yield* visitor`SELECT x FROM t`, [{ x: 1 }])
+    }))
+
+  it.effect("waits for one that is going, for the busy timeout", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const first = yield* Scope.make()
+      yield* Scope.provide(TempDatabase.client({ filename, exclusive: true }), first)
+      const opening = yield* Effect.forkScoped(
+        TempDatabase.client({ filename, exclusive: true }),
+        { startImmediately: true }
+      )
+      assert.isUndefined(opening.pollUnsafe())
+      yield* Scope.close(first, Exit.void)
+      yield* Fiber.join(opening)
+    }))
+
+  it.live("ends with its process, however that ends", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const holder = yield* startChild("holdExclusive.ts", [filename])
+      yield* Effect.flip(TempDatabase.client({ filename, exclusive: true, busyTimeout }))
+      yield* holder.kill
+      yield* TempDatabase.client({ filename, exclusive: true })
+    }))
+
+  it.effect("needs nothing in memory", () =>
+    Effect.gen(function*() {
+      yield* TempDatabase.client({ filename: ":memory:", exclusive: true })
+      yield* TempDatabase.client({ filename: ":memory:", exclusive: true, busyTimeout })
     }))
 })
 

@@ -93,9 +93,8 @@ const identity = ["taskId", "owner", "tool", "arguments", "capabilities", "polic
 export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
   if (same(before, after)) return []
   const named = (task: Task.Task) => task.questions.map(({ key, request }) => ({ key, request }))
-  const answersStay = before.questions.every((question, index) =>
-    question.state !== "answered" || same(question, after.questions[index])
-  )
+  const keeps = (state: Task.Question["state"]) =>
+    before.questions.every((question, index) => question.state !== state || same(question, after.questions[index]))
   const end = after.ttlMs === null ? Infinity : after.createdAt + after.ttlMs
   return [
     ...breaches(
@@ -103,7 +102,8 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
       [identity.every((member) => same(before[member], after[member])), "0: what a task is made of stays"],
       [isPrefix(named(before), named(after)), "3: a key names one request for ever"],
       [isPrefix(before.steps, after.steps), "7: steps are only added"],
-      [answersStay, "7: answers stay"],
+      [keeps("answered"), "7: answers stay"],
+      [keeps("withdrawn"), "3: a key that was withdrawn is spent"],
       [after.attempt - before.attempt === 0 || after.attempt - before.attempt === 1, "5: attempts are counted"],
       [after.lastUpdatedAt >= before.lastUpdatedAt, "4: time never goes back"],
       [

@@ -238,6 +238,7 @@ export const layer = <E, R>(
       const make = (owner: TaskOwner.TaskOwner): TestClient => {
         const handle = (body: string) =>
           Effect.suspend(() => process.handle({ headers: undefined, body })).pipe(
+            Effect.flatMap(Dispatcher.finalReply),
             Effect.provideService(TaskOwner.CurrentOwner, owner),
             Effect.provideContext(services)
           )

@@ -74,7 +74,6 @@ const Mcp = HttpTransport.layer({ path: endpoint }).pipe(
   Layer.provide(Embedded.layer),
   Layer.provide(TaskTools.layer(Kit).pipe(Layer.provide(KitLive))),
   Layer.provide(Store),
-  Layer.provide(TaskOwner.layerAnonymous),
   Layer.provide(TaskLimits.layer({ maxLiveTasks: 1_000_000 }))
 )
 
@@ -83,6 +82,7 @@ const Announced = Layer.effectDiscard(
 )
 
 HttpRouter.serve(Mcp, { disableLogger: true, disableListenLog: true }).pipe(
+  Layer.provide(TaskOwner.layerAnonymous),
   Layer.merge(Announced),
   Layer.provide(NodeHttpServer.layer(createServer, { port: Number(values.port), host: "127.0.0.1" })),
   Layer.launch,

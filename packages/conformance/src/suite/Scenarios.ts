@@ -47,15 +47,6 @@ export interface NotRun {
 
 const revision = "2026-07-28"
 
-/** Until subscriptions/listen is served and advertised, the suite skips what it would see on its streams. */
-const listening = [
-  "sep-2575-server-sends-subscription-ack",
-  "sep-2575-server-tags-subscription-id",
-  "sep-2575-server-honors-notification-filter",
-  "sep-2575-server-sends-prompts-list-changed-on-subscription",
-  "sep-2575-server-sends-tools-list-changed-on-subscription"
-]
-
 const core = (name: string): Scenario => ({ name, specVersion: revision })
 
 /**
@@ -92,8 +83,21 @@ export const tools: ReadonlyArray<Scenario> = [
   core("tools-call-embedded-resource"),
   core("tools-call-mixed-content"),
   core("tools-call-error"),
+  core("tools-call-with-progress"),
   core("server-sse-multiple-streams"),
   core("dns-rebinding-protection"),
+  core("input-required-result-basic-elicitation"),
+  core("input-required-result-basic-sampling"),
+  core("input-required-result-basic-list-roots"),
+  core("input-required-result-request-state"),
+  core("input-required-result-multiple-input-requests"),
+  core("input-required-result-multi-round"),
+  core("input-required-result-missing-input-response"),
+  core("input-required-result-result-type"),
+  core("input-required-result-tampered-state"),
+  core("input-required-result-capability-check"),
+  core("input-required-result-ignore-extra-params"),
+  core("input-required-result-validate-input"),
   core("json-schema-2020-12"),
   core("http-header-validation"),
   core("http-custom-header-server-validation")
@@ -113,17 +117,11 @@ export const expectations: ReadonlyArray<Expectation> = [
     why: "the suite always skips it, until it has been rewritten for subscriptions/listen"
   },
   {
-    scenario: "tasks-mrtr-composition",
-    check: "sep-2663-mrtr-synchronous-before-task-creation",
-    status: "FAILURE",
-    why: "handlers cannot ask in rounds of the call itself yet (SEP-2322); the fixture asks from within its task"
-  },
-  ...listening.map((check): Expectation => ({
     scenario: "server-stateless",
-    check,
+    check: "sep-2575-server-sends-prompts-list-changed-on-subscription",
     status: "SKIPPED",
-    why: "subscriptions/listen is not served yet, and not advertised"
-  }))
+    why: "prompts are not served"
+  }
 ]
 
 /**
@@ -133,10 +131,6 @@ export const expectations: ReadonlyArray<Expectation> = [
  * @since 0.1.0
  */
 export const notRun: ReadonlyArray<NotRun> = [
-  {
-    why: "progress notifications are not served",
-    scenarios: ["tools-call-with-progress"]
-  },
   {
     why: "resources are not served",
     scenarios: [
@@ -150,6 +144,7 @@ export const notRun: ReadonlyArray<NotRun> = [
   {
     why: "prompts and completion are not served",
     scenarios: [
+      "input-required-result-non-tool-request",
       "prompts-list",
       "prompts-get-simple",
       "prompts-get-with-args",
@@ -161,23 +156,5 @@ export const notRun: ReadonlyArray<NotRun> = [
   {
     why: "it wants prompts and resources beside tools in one scenario",
     scenarios: ["caching", "input-required-result-unsupported-methods"]
-  },
-  {
-    why: "handlers cannot ask in rounds of the call itself yet (SEP-2322)",
-    scenarios: [
-      "input-required-result-basic-elicitation",
-      "input-required-result-basic-sampling",
-      "input-required-result-basic-list-roots",
-      "input-required-result-request-state",
-      "input-required-result-multiple-input-requests",
-      "input-required-result-multi-round",
-      "input-required-result-missing-input-response",
-      "input-required-result-non-tool-request",
-      "input-required-result-result-type",
-      "input-required-result-tampered-state",
-      "input-required-result-capability-check",
-      "input-required-result-ignore-extra-params",
-      "input-required-result-validate-input"
-    ]
   }
 ]

@@ -6,12 +6,13 @@
  *
  * @since 0.1.0
  */
-import type { InputRequest } from "@effect-mcp-tasks/core/Task"
+import * as InputWire from "@effect-mcp-tasks/core/InputWire"
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
-import * as JsonSchema from "effect/JsonSchema"
+import type { InputRequest, Question } from "@effect-mcp-tasks/core/Task"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import { InvalidAnswer } from "../TaskEngineError.ts"
+import * as jsonSchema from "./jsonSchema.ts"
 
 /**
  * Gives back the reply as it is to be kept, or says in words what is wrong with it.
@@ -24,56 +25,67 @@ export const check = (request: InputRequest, response: Schema.Json): Result.Resu
     case "elicitation/create":
       return checkElicitation(request, response)
     case "sampling/createMessage":
-      return checkWith(SamplingReply, response)
+      return Result.map(isModelReply(response), () => response)
     case "roots/list":
-      return checkWith(RootsReply, response)
+      return Result.map(isRoots(response), () => response)
   }
 }
 
-const Block = Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [Schema.JsonObject])
+/**
+ * A question with a reply that fits it.
+ *
+ * @since 0.1.0
+ */
+export interface Checked {
+  readonly key: string
+  readonly request: InputRequest
+  readonly response: Schema.Json
+}
 
-const SamplingReply = Schema.Struct({
-  role: Schema.Literals(["user", "assistant"]),
-  content: Schema.Union([Schema.Array(Block), Block]),
-  model: Schema.String
-})
+/**
+ * The replies to those of the questions that the given ones answer, all of them fitting or none; other keys are
+ * ignored.
+ *
+ * @since 0.1.0
+ */
+export const checkAll = (
+  questions: ReadonlyArray<Pick<Question, "key" | "request">>,
+  given: Schema.JsonObject
+): Result.Result<ReadonlyArray<Checked>, InvalidAnswer> => {
+  const checked: Array<Checked> = []
+  for (const { key, request } of questions) {
+    const response = Object.hasOwn(given, key) ? given[key] : undefined
+    if (response === undefined) continue
+    const result = check(request, response)
+    if (Result.isFailure(result)) return Result.fail(new InvalidAnswer({ key, message: result.failure }))
+    checked.push({ key, request, response: result.success })
+  }
+  return Result.succeed(checked)
+}
 
-const RootsReply = Schema.Struct({ roots: Schema.Array(Schema.Struct({ uri: Schema.String })) })
+const fits = (schema: Schema.Constraint) => {
+  const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
+  return (value: Schema.Json): Result.Result<void, string> =>
+    Result.mapBoth(decode(value), { onFailure: (error) => oneLine(error.message), onSuccess: () => undefined })
+}
 
-const checkWith = (schema: Schema.Constraint, response: Schema.JsonObject): Result.Result<Schema.Json, string> =>
-  Result.mapBoth(Schema.decodeUnknownResult(schema as Schema.Codec<unknown>, { errors: "all" })(response), {
-    onFailure: (error) => oneLine(error.message),
-    onSuccess: () => response
-  })
+const isModelReply = fits(InputWire.CreateMessageResult)
+const isRoots = fits(InputWire.ListRootsResult)
+const isFormContent = fits(InputWire.ElicitContent)
 
 const checkElicitation = (request: InputRequest, response: Schema.JsonObject): Result.Result<Schema.Json, string> => {
   const action = response["action"]
   if (action === "decline" || action === "cancel") return Result.succeed({ action })
   if (action !== "accept") return Result.fail("action must be accept, decline or cancel")
   if (request.params?.["mode"] === "url") return Result.succeed({ action })
-  const content = response["content"]
-  if (content === undefined || !JsonRpc.isJsonObject(content)) return Result.fail("content must be an object")
-  return Result.mapBoth(
-    Result.flatMap(schemaOf(request), (schema) => checkWith(schema, content)),
-    { onFailure: (message) => message, onSuccess: () => ({ action, content }) }
+  const { content } = response
+  if (!JsonRpc.isJsonObject(content)) return Result.fail("content must be an object")
+  const schema = request.params?.["requestedSchema"]
+  return isFormContent(content).pipe(
+    Result.flatMap(() => jsonSchema.compile(JsonRpc.isJsonObject(schema) ? schema : {})),
+    Result.flatMap((isAsked) => isAsked(content)),
+    Result.map(() => ({ action, content }))
   )
 }
-
-/**
- * The schema that accepted content of a form must satisfy, or why its JSON Schema cannot be checked.
- *
- * @since 0.1.0
- */
-export const schemaOf = (request: InputRequest): Result.Result<Schema.Codec<unknown>, string> =>
-  Result.try({
-    try: () =>
-      Schema.make<Schema.Codec<unknown>>(
-        SchemaRepresentation.fromJsonSchemaDocument(
-          JsonSchema.fromSchemaDraft2020_12({ ...(request.params?.["requestedSchema"] as JsonSchema.JsonSchema) }),
-          { patterns: "apply" }
-        ).ast
-      ),
-    catch: (cause) => cause instanceof Error ? oneLine(cause.message) : "the schema cannot be read"
-  })
 
 const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, " ")

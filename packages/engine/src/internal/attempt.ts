@@ -6,14 +6,14 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
 import type { TaskEngine } from "../TaskEngine.ts"
-import type { TaskStoreError } from "../TaskStore.ts"
+import type { Patiently } from "./patience.ts"
+
+type Asked = Result.Result<Task.Question, TaskRejected>
 
 type Unnumbered<Command> = Command extends { readonly attempt: number } ? Omit<Command, "at" | "attempt"> : never
 
@@ -32,6 +32,20 @@ export type AttemptCommand = Unnumbered<TaskCommand>
  */
 export type Standing = "current" | "stopped" | "superseded" | "released"
 
+const tooLarge: Task.TaskError = { code: -32603, message: "The task has become larger than the store can keep" }
+
+/**
+ * What an attempt works with.
+ *
+ * @since 0.2.0
+ */
+export interface Surroundings {
+  readonly engine: Pick<TaskEngine["Service"], "apply" | "now">
+  readonly patiently: Patiently
+  /** Waits for an answer, in the way in which handlers of this process wait. */
+  readonly park: <A>(answer: Effect.Effect<A>) => Effect.Effect<A>
+}
+
 /**
  * One run of a task's handler in this process.
  *
@@ -42,19 +56,26 @@ export class Attempt {
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
-  private readonly engine: TaskEngine["Service"]
+  private readonly surroundings: Surroundings
   private stored: Task.Stored
 
-  constructor(engine: TaskEngine["Service"], stored: Task.Stored) {
-    this.engine = engine
+  constructor(surroundings: Surroundings, stored: Task.Stored) {
+    this.surroundings = surroundings
     this.stored = stored
     this.number = stored.task.attempt
   }
 
   readonly number: number
 
+  /** A task can always ask. */
+  readonly mute = undefined
+
   get task(): Task.Task {
     return this.stored.task
+  }
+
+  get taskId(): Option.Option<string> {
+    return Option.some(this.task.taskId)
   }
 
   /**
@@ -63,9 +84,10 @@ export class Attempt {
    */
   readonly give = (command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> =>
     Effect.gen({ self: this }, function*() {
-      const at = yield* Clock.currentTimeMillis
+      const { engine, patiently } = this.surroundings
+      const at = yield* engine.now
       const full = { ...command, at, attempt: this.number } as TaskCommand
-      const stored = yield* patiently(this.engine.apply(this.stored, full), () => this.standing !== "released")
+      const stored = yield* patiently(engine.apply(this.stored, full), () => this.standing !== "released")
       this.see(stored)
       return Result.succeed(stored.task)
     }).pipe(
@@ -73,6 +95,8 @@ export class Attempt {
         if (rejected.reason === "Terminal" || rejected.reason === "StaleAttempt") this.standing = "superseded"
         return Effect.succeed(Result.fail(rejected))
       }),
+      Effect.catchIf((error) => error._tag === "TaskStoreError" && error.reason === "TooLarge", (error) =>
+        command._tag === "Fail" && command.error === tooLarge ? Effect.fail(error) : this.failTooLarge),
       // The task was removed: it ended long ago, or an operator did it. Or the store is away and so are we.
       Effect.catchTag(["TaskNotFound", "TaskStoreError"], () => {
         this.standing = "superseded"
@@ -80,30 +104,51 @@ export class Attempt {
       })
     )
 
+  /** A task that has outgrown its store ends, and its handler with it: trying again could not help. */
+  private readonly failTooLarge: Effect.Effect<never> = Effect.suspend(() =>
+    Effect.andThen(this.give({ _tag: "Fail", error: tooLarge }), Effect.suspend(() => {
+      this.standing = "superseded"
+      return Effect.interrupt
+    }))
+  )
+
   /**
    * Asks a question and waits for its answer. When the last one who waits is interrupted, the question is withdrawn:
    * nobody wants to know any more. That is not so when the whole attempt ends.
    */
   readonly ask = (
-    question: { readonly key: string; readonly request: Task.InputRequest },
-    give: (command: AttemptCommand) => Effect.Effect<unknown>
-  ): Effect.Effect<Task.Question> =>
+    question: { readonly key: string; readonly request: Task.InputRequest }
+  ): Effect.Effect<Asked> =>
     Effect.suspend(() => {
       const { key } = question
       const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
       wait.waiting++
-      const leave = Effect.suspend(() => {
+      let isWaiting = true
+      /** Gives the place up, and says whether nobody waits for this answer any more. */
+      const isLast = () => {
+        if (!isWaiting) return false
+        isWaiting = false
         wait.waiting--
-        if (wait.waiting > 0 || this.waits.get(key) !== wait) return Effect.void
-        this.waits.delete(key)
-        return this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+        return wait.waiting === 0 && this.waits.get(key) === wait && this.waits.delete(key)
+      }
+      const leave = Effect.suspend(() =>
+        isLast() && this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void
+      )
+      const awaitAnswer: Effect.Effect<Asked> = Effect.suspend(() => {
+        if (this.standing === "superseded") return Effect.interrupt
+        this.wake()
+        // Withdrawn at once, not when the handler gets its turn again.
+        const answer = Effect.onInterrupt(Deferred.await(wait.answer), () => leave)
+        const parked = Deferred.isDoneUnsafe(wait.answer) ? answer : this.surroundings.park(answer)
+        return Effect.map(parked, (answered): Asked => Result.succeed(answered))
       })
-      return give({ _tag: "Ask", ...question }).pipe(
-        Effect.andThen(Effect.suspend(() => {
-          this.wake()
-          return Deferred.await(wait.answer)
-        })),
+      return this.give({ _tag: "Ask", ...question }).pipe(
+        Effect.flatMap((asked) =>
+          Result.isSuccess(asked) ? awaitAnswer : Effect.sync((): Asked => {
+            isLast()
+            return Result.fail(asked.failure)
+          })),
         Effect.onInterrupt(() => leave)
       )
     })
@@ -115,6 +160,14 @@ export class Attempt {
       this.waits.delete(key)
       Deferred.doneUnsafe(answer, Effect.succeed(known))
     }
+  }
+
+  /**
+   * Ends every wait as if it were interrupted, for a handler that asks where it cannot be. Interrupt it first.
+   */
+  readonly abandon = (): void => {
+    for (const { answer } of this.waits.values()) Deferred.doneUnsafe(answer, Effect.interrupt)
+    this.waits.clear()
   }
 
   /**
@@ -130,22 +183,3 @@ export class Attempt {
     else if (task.status === "working" && task.cancelRequested) this.standing = "stopped"
   }
 }
-
-const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced(Duration.seconds(10))])
-
-const isStoreError = (error: { readonly _tag: string }): error is TaskStoreError => error._tag === "TaskStoreError"
-
-/**
- * Tries again while the store is away and for as long as `worthwhile`, and says so in the log once.
- *
- * @since 0.1.0
- */
-export const patiently = <A, E extends { readonly _tag: string }, R>(
-  effect: Effect.Effect<A, E, R>,
-  worthwhile: () => boolean
-): Effect.Effect<A, E, R> =>
-  Effect.catchIf(effect, isStoreError, (error) =>
-    Effect.andThen(
-      Effect.logError("The task store failed; trying until it works", error),
-      Effect.retry(effect, { while: (error) => isStoreError(error) && worthwhile(), schedule: backoff })
-    ))

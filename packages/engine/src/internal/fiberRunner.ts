@@ -4,20 +4,23 @@
  * @since 0.1.0
  */
 import * as Task from "@effect-mcp-tasks/core/Task"
-import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { TaskEngine } from "../TaskEngine.ts"
-import * as TaskOwner from "../TaskOwner.ts"
 import type { TaskRequest } from "../TaskRunner.ts"
 import { TaskStore } from "../TaskStore.ts"
-import { TaskTools } from "../TaskTools.ts"
-import { Attempt } from "./attempt.ts"
+import { TaskTools, type ToolCall } from "../TaskTools.ts"
+import * as newTask from "./newTask.ts"
 import * as runningTasks from "./runningTasks.ts"
+import { Slots } from "./slots.ts"
+import * as storedCall from "./storedCall.ts"
 
 /** How many tasks are read at a time while taking up what an earlier process left. */
 const pageSize = 100
+
+const heartbeat = Duration.seconds(30)
 
 /**
  * Makes the runner, after taking up again every task that an earlier process left live.
@@ -28,17 +31,25 @@ export const make = Effect.gen(function*() {
   const engine = yield* TaskEngine
   const store = yield* TaskStore
   const tools = yield* TaskTools
-  const { run } = yield* runningTasks.make
+  // Every task that was accepted runs: what limits them is how many may be accepted.
+  const slots = new Slots(Number.POSITIVE_INFINITY)
+  const running = yield* runningTasks.make({ slots, heartbeat, onReleased: () => Effect.void })
+  yield* Effect.addFinalizer(() => running.drain(Duration.zero))
+
+  // Nothing of a request outlives it: not its sockets, which a parked handler would hold for days, and nothing that a
+  // handler could rely on but would miss after a restart.
+  const surroundings = yield* Effect.context<never>()
+  const run = (stored: Task.Stored, call: ToolCall) => {
+    const seat = slots.tryTake()
+    if (seat === undefined) return Effect.die("There is always a slot")
+    return Effect.updateContext(running.run(stored, call, seat), (_: Context.Context<never>) => surroundings)
+  }
 
   const takeUp = Effect.fnUntraced(function*(left: Task.Stored) {
-    const started = yield* engine.apply(left, { _tag: "Start", at: yield* Clock.currentTimeMillis })
+    const started = yield* engine.apply(left, { _tag: "Start", at: yield* engine.now })
     if (Task.isTerminal(started.task)) return
-    const tool = tools.get(started.task.tool)
-    const call = Option.isSome(tool)
-      ? yield* tool.value.call(started.task.arguments)
-      : Result.fail(`The tool ${started.task.tool} no longer exists`)
-    if (Result.isSuccess(call)) return yield* run(started, call.success)
-    yield* new Attempt(engine, started).give({ _tag: "Fail", error: { code: -32603, message: call.failure } })
+    const call = yield* storedCall.decode(tools, started.task)
+    yield* Result.isSuccess(call) ? run(started, call.success) : running.fail(started, call.failure)
   }, Effect.catchTag(["TaskRejected", "TaskNotFound"], () => Effect.void))
 
   let page: ReadonlyArray<Task.Stored> = []
@@ -51,21 +62,7 @@ export const make = Effect.gen(function*() {
     // Neither half happens without the other, however soon the caller goes away.
     submit: (request: TaskRequest) =>
       Effect.uninterruptible(
-        Effect.tap(engine.create(newTask(request), { started: true }), (stored) => run(stored, request.call))
+        Effect.tap(engine.create(newTask.from(request), { started: true }), (stored) => run(stored, request.call))
       )
   }
 })
-
-const newTask = (request: TaskRequest) => {
-  const settings = Option.getOrThrow(request.tool.settings)
-  return {
-    owner: TaskOwner.key(request.owner),
-    tool: request.tool.name,
-    arguments: request.arguments,
-    capabilities: request.capabilities,
-    policy: settings.policy,
-    ttlMs: settings.ttlMs,
-    pollIntervalMs: settings.pollIntervalMs,
-    ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent })
-  }
-}

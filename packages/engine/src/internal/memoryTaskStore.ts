@@ -12,6 +12,7 @@ import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import { DueQueue } from "./dueQueue.ts"
+import * as readable from "./readable.ts"
 
 interface Row extends TaskRecord.TaskRecord {
   readonly version: number
@@ -87,7 +88,7 @@ export const make = Effect.sync((): TaskStore["Service"] => {
     read: (taskId) =>
       Effect.suspend(() => {
         const row = rows.get(taskId)
-        return row === undefined ? Effect.succeedNone : Effect.map(Effect.fromResult(stored(row, "read")), Option.some)
+        return row === undefined ? Effect.succeedNone : Effect.map(Effect.fromResult(stored(row)), Option.some)
       }),
     view: (taskId) => Effect.sync(() => Option.map(Option.fromUndefinedOr(rows.get(taskId)), TaskRecord.view)),
     replace: ({ task: { taskId }, version }, next) =>
@@ -105,15 +106,14 @@ export const make = Effect.sync((): TaskStore["Service"] => {
         return isCurrent
       }),
     countLive: (owner) => Effect.sync(() => rows.countLive(owner)),
-    list: (options) =>
-      Effect.suspend(() => Effect.forEach(rows.page(options), (row) => Effect.fromResult(stored(row, "list"))))
+    list: readable.make((options: ListOptions) => Effect.sync(() => rows.page(options)))
   }
 })
 
-const stored = (row: Row, operation: "read" | "list"): Result.Result<Task.Stored, TaskStoreError> =>
+const stored = (row: Row): Result.Result<Task.Stored, TaskStoreError> =>
   Result.mapBoth(TaskRecord.decode(row), {
     onSuccess: (task) => ({ task, version: row.version }),
-    onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
+    onFailure: (corrupt) => new TaskStoreError({ operation: "read", ...corrupt })
   })
 
 /** The place of the first id above another one. */

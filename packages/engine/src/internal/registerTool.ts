@@ -14,11 +14,12 @@ import type * as JsonSchema from "effect/JsonSchema"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Tool from "effect/ai/Tool"
 import type { Limits } from "../TaskLimits.ts"
-import { Policy, type TaskPolicy, ToolResult } from "../TaskTool.ts"
+import { asksFirst, OutputSchema, Policy, type TaskPolicy, ToolResult } from "../TaskTool.ts"
 import type { RegisteredTool, TaskSettings } from "../TaskTools.ts"
+import * as jsonSchema from "./jsonSchema.ts"
+import * as schemaText from "./schemaText.ts"
 import * as toolOutcome from "./toolOutcome.ts"
 
 /**
@@ -34,62 +35,85 @@ export const register = Effect.fnUntraced(function*(
   const handler = services.mapUnsafe.get(tool.id) as Tool.Handler<string> | undefined
   if (handler === undefined) return yield* Effect.die(`The tool ${tool.name} has no handler`)
   const definition = define(tool)
-  const fault = faultOf(tool.name, definition)
-  if (fault !== undefined) return yield* Effect.die(`The tool ${tool.name} cannot be offered over MCP: ${fault}`)
+  const checks = Result.flatMap(faultOf(tool.name, definition), () => checksOf(tool))
+  if (Result.isFailure(checks)) {
+    return yield* Effect.die(`The tool ${tool.name} cannot be offered over MCP: ${checks.failure}`)
+  }
   const settings = settingsOf(tool, limits)
   const provided = Context.merge(services, handler.context)
   const decide = Context.get(tool.annotations, Policy)?.decide as TaskPolicy<unknown>["decide"]
-  const toOutcome = toolOutcome.forTool(tool, {
-    maxLength: limits.maxResultLength,
-    maxDepth: limits.maxJsonDepth
+  const outcome = toolOutcome.forTool(tool, {
+    bounds: { maxLength: limits.maxResultLength, maxDepth: limits.maxJsonDepth },
+    isStructured: definition["outputSchema"] !== undefined,
+    isOutput: checks.success.isOutput
   })
-  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parametersSchema as Schema.Constraint), {
-    errors: "all",
-    onExcessProperty: Tool.getStrictMode(tool) === true ? "error" : "ignore"
-  }) as (args: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+  const decode = decoder(tool, checks.success.isInput)
+  const asks = Option.fromUndefinedOr(asksFirst(handler.handler))
+  const within = <A, E>(effect: () => Effect.Effect<A, E>) =>
+    Effect.updateContext(
+      Effect.suspend(effect),
+      (request: Context.Context<never>) => Context.merge(provided, request)
+    )
   return {
     name: tool.name,
     definition,
     settings,
+    isRepeatable: Option.isNone(settings) || settings.value.policy.recovery === "resume",
     call: (args) =>
       decode(args).pipe(
         Effect.provideContext(services),
         Effect.map((parameters) => ({
           mode: Option.isNone(settings) ? "direct" as const : decide?.(parameters) ?? "task",
-          run: toOutcome(
-            Effect.updateContext(
-              Effect.suspend(() => handler.handler(parameters, unattended)),
-              (request: Context.Context<never>) => Context.merge(provided, request)
-            )
-          )
+          ask: Option.map(asks, (ask) => outcome.ofAsking(within(() => ask(parameters)))),
+          run: outcome.ofHandler(within(() => handler.handler(parameters, unattended)))
         })),
-        Effect.mapError((error) => `Invalid arguments for tool ${tool.name}: ${error.message}`),
+        Effect.mapError((reason) => `Invalid arguments for tool ${tool.name}: ${reason}`),
         Effect.result
       )
   }
 })
+
+interface Checks {
+  /** For parameters that are JSON Schema, which no Effect schema decodes. */
+  readonly isInput: Option.Option<jsonSchema.Check>
+  readonly isOutput: Option.Option<jsonSchema.Check>
+}
+
+const checksOf = (tool: Tool.Any): Result.Result<Checks, string> => {
+  const compiled = (name: string, schema: JsonSchema.JsonSchema | undefined) =>
+    schema === undefined
+      ? Result.succeed(Option.none())
+      : Result.mapBoth(jsonSchema.compile(schemaText.json(schema)), {
+        onFailure: (reason) => `its ${name}: ${reason}`,
+        onSuccess: Option.some
+      })
+  return Result.all({
+    isInput: compiled("inputSchema", Tool.isDynamic(tool) ? tool.jsonSchema : undefined),
+    isOutput: compiled("outputSchema", Context.get(tool.annotations, OutputSchema))
+  })
+}
+
+type Decode = (args: Schema.JsonObject) => Effect.Effect<unknown, string>
+
+const decoder = (tool: Tool.Any, isInput: Checks["isInput"]): Decode => {
+  if (Option.isSome(isInput)) return (args) => Effect.fromResult(Result.map(isInput.value(args), () => args))
+  const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parametersSchema as Schema.Constraint), {
+    errors: "all",
+    onExcessProperty: Tool.getStrictMode(tool) === true ? "error" : "ignore"
+  }) as (args: unknown) => Effect.Effect<unknown, Schema.SchemaError>
+  return (args) => Effect.mapError(decode(args), ({ message }) => message)
+}
 
 /** Nobody listens for preliminary results over MCP: progress is reported. */
 const unattended = { toolCallId: undefined, preliminary: () => Effect.void }
 
 const namePattern = /^[A-Za-z0-9_.-]{1,128}$/
 
-const faultOf = (name: string, definition: Schema.JsonObject): string | undefined => {
-  if (!namePattern.test(name)) return "its name must be 1 to 128 of the characters A-Z a-z 0-9 _ . -"
+const faultOf = (name: string, definition: Schema.JsonObject): Result.Result<unknown, string> => {
+  if (!namePattern.test(name)) return Result.fail("its name must be 1 to 128 of the characters A-Z a-z 0-9 _ . -")
   const input = definition["inputSchema"] as Schema.JsonObject
-  if (input["type"] !== "object") return "its parameters must be an object, such as a Schema.Struct"
-  const headers = McpHeader.paramHeaders(input)
-  return Result.isFailure(headers) ? headers.failure : undefined
-}
-
-const json = (schema: JsonSchema.JsonSchema): Schema.JsonObject => JSON.parse(JSON.stringify(schema))
-
-/** `effect/ai` leaves out every annotation that JSON Schema does not know, `x-mcp-header` among them. */
-const keepExtensions: LanguageModel.CodecTransformer = (codec) => {
-  const { definitions, schema } = Schema.toJsonSchemaDocument(codec, {
-    includeAnnotationKey: (key) => key.startsWith("x-")
-  })
-  return { codec, jsonSchema: Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions } }
+  if (input["type"] !== "object") return Result.fail("its parameters must be an object, such as a Schema.Struct")
+  return McpHeader.paramHeaders(input)
 }
 
 const define = (tool: Tool.Any): Schema.JsonObject => {
@@ -103,25 +127,31 @@ const define = (tool: Tool.Any): Schema.JsonObject => {
     ...(description === undefined ? {} : { description }),
     inputSchema: inputSchema(tool),
     ...(output === undefined ? {} : { outputSchema: output }),
-    annotations: {
-      readOnlyHint: Context.get(tool.annotations, Tool.Readonly),
-      destructiveHint: Context.get(tool.annotations, Tool.Destructive),
-      idempotentHint: Context.get(tool.annotations, Tool.Idempotent),
-      openWorldHint: Context.get(tool.annotations, Tool.OpenWorld)
-    },
-    ...(Option.isSome(meta) ? { _meta: json(meta.value) } : {})
+    annotations: hints(tool),
+    ...(Option.isSome(meta) ? { _meta: schemaText.json(meta.value) } : {})
   }
 }
 
+/** Whether a tool destroys or repeats anything means something only if it changes anything (MCP, `ToolAnnotations`). */
+const hints = ({ annotations }: Tool.Any): Schema.JsonObject => ({
+  readOnlyHint: Context.get(annotations, Tool.Readonly),
+  ...(Context.get(annotations, Tool.Readonly) ? {} : {
+    destructiveHint: Context.get(annotations, Tool.Destructive),
+    idempotentHint: Context.get(annotations, Tool.Idempotent)
+  }),
+  openWorldHint: Context.get(annotations, Tool.OpenWorld)
+})
+
 /** `Struct({})` is, to JSON Schema, any value at all; as parameters it means none. */
-const inputSchema = (tool: Tool.Any): Schema.JsonObject => {
-  const { ast } = tool.parametersSchema as Schema.Constraint
-  const isEmpty = ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
-  return isEmpty ? { type: "object", properties: {} } : json(Tool.getJsonSchema(tool, { transformer: keepExtensions }))
-}
+const inputSchema = (tool: Tool.Any): Schema.JsonObject =>
+  schemaText.isEmptyStruct(tool.parametersSchema as Schema.Constraint)
+    ? { type: "object", properties: {} }
+    : schemaText.json(Tool.getJsonSchema(tool, { transformer: schemaText.keepExtensions }))
 
 /** Text, nothing, anything, or a complete result promise no structured content. */
 const outputSchema = (tool: Tool.Any): Schema.JsonObject | undefined => {
+  const promised = Context.get(tool.annotations, OutputSchema)
+  if (promised !== undefined) return schemaText.json(promised)
   const schema = tool.successSchema as Schema.Constraint
   if (schema === (ToolResult as Schema.Constraint)) return undefined
   switch (schema.ast._tag) {
@@ -134,7 +164,7 @@ const outputSchema = (tool: Tool.Any): Schema.JsonObject | undefined => {
     case "Never":
       return undefined
     default:
-      return json(Tool.getJsonSchemaFromSchema(schema))
+      return schemaText.json(Tool.getJsonSchemaFromSchema(schema))
   }
 }
 

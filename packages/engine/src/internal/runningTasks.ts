@@ -8,24 +8,211 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import { CurrentTask } from "../CurrentTask.ts"
+import { DeclaredCapabilities } from "../DeclaredCapabilities.ts"
 import { TaskEngine } from "../TaskEngine.ts"
-import { TaskLimits } from "../TaskLimits.ts"
+import { type Limits, TaskLimits } from "../TaskLimits.ts"
+import * as TaskMetrics from "../TaskMetrics.ts"
 import { TaskSignal } from "../TaskSignal.ts"
-import { TaskStore } from "../TaskStore.ts"
+import { TaskStore, type TaskStoreError } from "../TaskStore.ts"
 import type { ToolCall, ToolOutcome } from "../TaskTools.ts"
-import { Attempt, type AttemptCommand, patiently } from "./attempt.ts"
+import { Attempt, type AttemptCommand } from "./attempt.ts"
+import * as handlerSpan from "./handlerSpan.ts"
+import * as loop from "./loop.ts"
+import * as patience from "./patience.ts"
+import type { Patiently } from "./patience.ts"
+import type { Seat, Slots } from "./slots.ts"
+import * as storeTime from "./storeTime.ts"
 import * as taskHandle from "./taskHandle.ts"
 
-/** How long a running handler may go without hearing that its task was cancelled, when every signal is lost. */
-const heartbeat = Duration.seconds(30)
+/**
+ * How handlers run.
+ *
+ * @since 0.2.0
+ */
+export interface RunningOptions {
+  readonly slots: Slots
+  /** How long a handler may go without hearing that its task was cancelled, when every signal is lost. */
+  readonly heartbeat: Duration.Duration
+  /** What becomes of a task that was handed back. */
+  readonly onReleased: (task: Task.Task) => Effect.Effect<void>
+}
 
 interface Running {
   readonly attempt: Attempt
   readonly fiber: Fiber.Fiber<ToolOutcome>
+  readonly parking: Parking
+}
+
+/** What a handler holds of the slots: nothing while it waits for input in at least one place. */
+interface Parking {
+  readonly seat: Seat
+  waits: number
+}
+
+/** How long handlers that must not be interrupted hold up the end of their process, once they should have ended. */
+const lastWait = Duration.seconds(5)
+
+/** What the handlers of a process need. */
+interface Services extends RunningOptions {
+  readonly engine: TaskEngine["Service"]
+  readonly store: TaskStore["Service"]
+  readonly limits: Limits
+  readonly handlers: Scope.Scope
+}
+
+/**
+ * The handlers that run in this process.
+ *
+ * @since 0.2.0
+ */
+export class RunningTasks {
+  private readonly running = new Map<string, Running>()
+  private readonly changed = Latch.makeUnsafe()
+  private readonly services: Services
+  readonly patiently: Patiently = patience.make()
+  /** Whether the process goes away: nothing more may begin. */
+  isDraining = false
+
+  constructor(services: Services) {
+    this.services = services
+  }
+
+  readonly has = (taskId: string): boolean => this.running.has(taskId)
+
+  /**
+   * Runs the handler of a task whose current attempt is ours, in a slot that was taken for it, and says how it ended,
+   * though it be before it began.
+   */
+  readonly run = (stored: Task.Stored, call: ToolCall, seat: Seat): Effect.Effect<void> => {
+    const { engine, handlers, limits } = this.services
+    const parking = { seat, waits: 0 }
+    const attempt = new Attempt({ engine, patiently: this.patiently, park: this.park(parking) }, stored)
+    return call.run.pipe(
+      Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
+      Effect.provideService(DeclaredCapabilities, stored.task.capabilities),
+      handlerSpan.within(stored.task),
+      Effect.interruptible,
+      Effect.onExit((exit) => this.finish(attempt, parking, exit)),
+      Effect.forkIn(handlers, { uninterruptible: true }),
+      Effect.map((fiber) => {
+        this.running.set(stored.task.taskId, { attempt, fiber, parking })
+      }),
+      Effect.andThen(Metric.modify(TaskMetrics.running, 1))
+    )
+  }
+
+  /** Ends a task whose current attempt is ours, and whose handler cannot be run. */
+  readonly fail = (stored: Task.Stored, message: string): Effect.Effect<void> => {
+    const { engine } = this.services
+    const attempt = new Attempt({ engine, patiently: this.patiently, park: (answer) => answer }, stored)
+    return Effect.asVoid(attempt.give({ _tag: "Fail", error: { code: -32603, message } }))
+  }
+
+  /** Looks at a task if it runs here, and stops its handler when that is no longer wanted. */
+  readonly look = (taskId: string): Effect.Effect<void, TaskStoreError> =>
+    Effect.suspend(() => {
+      const task = this.running.get(taskId)
+      return task === undefined || task.attempt.hasEnded ? Effect.void : this.lookAt(task)
+    })
+
+  /** Looks at every task that runs here, and says with each that it goes on. */
+  readonly lookAtAll = (goesOn: Effect.Effect<void> = Effect.void): Effect.Effect<void, TaskStoreError> =>
+    Effect.suspend(() =>
+      Effect.forEach([...this.running.keys()], (taskId) => Effect.andThen(goesOn, this.look(taskId)), { discard: true })
+    )
+
+  /**
+   * Brings what runs here to its end: handlers that work may finish within the grace period; those that wait for
+   * input, and those that are still at it afterwards, are interrupted and their tasks handed back.
+   */
+  readonly drain = (grace: Duration.Duration): Effect.Effect<void> =>
+    Effect.gen({ self: this }, function*() {
+      this.isDraining = true
+      this.releaseParked()
+      const tasks = () => [...this.running.values()]
+      yield* Effect.timeoutOption(this.until(() => tasks().every(({ parking }) => parking.waits > 0)), grace)
+      for (const task of tasks()) this.release(task)
+      yield* Effect.timeoutOption(this.until(() => this.running.size === 0), lastWait)
+    }).pipe(Effect.interruptible)
+
+  /** Gives the slot back for as long as the handler waits, and gets one again before the handler goes on. */
+  private readonly park = (parking: Parking) => <A>(answer: Effect.Effect<A>): Effect.Effect<A> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen({ self: this }, function*() {
+        const { slots } = this.services
+        if (++parking.waits === 1) {
+          slots.release(parking.seat)
+          yield* moved(1)
+        }
+        this.changed.openUnsafe()
+        if (this.isDraining) this.releaseParked()
+        const exit = yield* Effect.exit(restore(answer))
+        if (--parking.waits === 0) {
+          yield* slots.retake(parking.seat)
+          yield* moved(-1)
+        }
+        return yield* exit
+      })
+    )
+
+  private readonly finish = (attempt: Attempt, parking: Parking, exit: Exit.Exit<ToolOutcome>) => {
+    const { onReleased, slots } = this.services
+    attempt.hasEnded = true
+    return Option.match(ending(attempt, exit), {
+      onNone: () => Effect.void,
+      onSome: (command) =>
+        Effect.tap(attempt.give(command), () =>
+          command._tag === "Release" ? onReleased(attempt.task) : Effect.void)
+    }).pipe(
+      Effect.ensuring(Effect.suspend(() => {
+        this.running.delete(attempt.task.taskId)
+        slots.release(parking.seat)
+        this.changed.openUnsafe()
+        return Metric.modify(TaskMetrics.running, -1)
+      }))
+    )
+  }
+
+  private readonly lookAt = (task: Running): Effect.Effect<void, TaskStoreError> =>
+    this.services.store.read(task.attempt.task.taskId).pipe(
+      Effect.map((stored) => {
+        if (Option.isSome(stored)) task.attempt.see(stored.value)
+        else task.attempt.standing = "superseded"
+        if (task.attempt.standing !== "current") this.stop(task)
+      }),
+      // What cannot be decoded says nothing of what is wanted.
+      Effect.catchIf((error) => error.reason === "Corrupt", () => Effect.void)
+    )
+
+  /** Interrupts a handler, also where it waits for an answer and cannot be interrupted: none will come. */
+  private readonly stop = ({ attempt, fiber, parking }: Running): void => {
+    this.services.slots.excuse(parking.seat)
+    fiber.interruptUnsafe()
+    attempt.abandon()
+  }
+
+  private readonly release = (task: Running): void => {
+    if (task.attempt.standing === "current") task.attempt.standing = "released"
+    this.stop(task)
+  }
+
+  private readonly releaseParked = (): void => {
+    for (const task of this.running.values()) if (task.parking.waits > 0) this.release(task)
+  }
+
+  private readonly until = (isSo: () => boolean): Effect.Effect<void> =>
+    Effect.gen({ self: this }, function*() {
+      while (!isSo()) {
+        this.changed.closeUnsafe()
+        yield* this.changed.await
+      }
+    })
 }
 
 /**
@@ -33,63 +220,24 @@ interface Running {
  *
  * @since 0.1.0
  */
-export const make = Effect.gen(function*() {
-  const engine = yield* TaskEngine
-  const store = yield* TaskStore
-  const limits = yield* TaskLimits
-  const signal = yield* TaskSignal
-  const running = new Map<string, Running>()
-  const handlers = yield* Scope.make()
-
-  const finish = (attempt: Attempt, exit: Exit.Exit<ToolOutcome>) => {
-    attempt.hasEnded = true
-    const command = ending(attempt, exit)
-    return Effect.ensuring(
-      Option.isNone(command) ? Effect.void : attempt.give(command.value),
-      Effect.sync(() => running.delete(attempt.task.taskId))
-    )
-  }
-
-  /** Runs the handler of a task whose current attempt is ours. */
-  const run = Effect.fnUntraced(function*(stored: Task.Stored, call: ToolCall) {
-    const attempt = new Attempt(engine, stored)
-    const fiber = yield* call.run.pipe(
-      Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
-      Effect.onExit((exit) => finish(attempt, exit)),
-      Effect.forkIn(handlers)
-    )
-    running.set(stored.task.taskId, { attempt, fiber })
+export const make = Effect.fnUntraced(function*(options: RunningOptions) {
+  const running = new RunningTasks({
+    ...options,
+    engine: yield* TaskEngine,
+    store: storeTime.measured(yield* TaskStore),
+    limits: yield* TaskLimits,
+    handlers: yield* Scope.make()
   })
-
-  /** Looks at a task that runs here, and stops its handler when it is no longer wanted. */
-  const look = Effect.fnUntraced(function*({ attempt, fiber }: Running) {
-    const stored = yield* patiently(store.read(attempt.task.taskId), () => attempt.standing === "current")
-    if (Option.isSome(stored)) attempt.see(stored.value)
-    else attempt.standing = "superseded"
-    if (attempt.standing !== "current") fiber.interruptUnsafe()
-  }, Effect.catchTag("TaskStoreError", () => Effect.void))
-
-  const subscription = yield* signal.subscribe
-  const onSignal = Effect.flatMap(PubSub.take(subscription), (taskId) => {
-    const here = running.get(taskId)
-    return here === undefined || here.attempt.hasEnded ? Effect.void : look(here)
-  })
-  const onHeartbeat = Effect.delay(
-    Effect.suspend(() => Effect.forEach([...running.values()], look, { discard: true })),
-    heartbeat
-  )
-  yield* Effect.forkScoped(Effect.forever(onSignal))
-  yield* Effect.forkScoped(Effect.forever(onHeartbeat))
-
-  // Handlers have a scope of their own, since each must know that its process goes away before it is interrupted.
-  yield* Effect.addFinalizer((exit) =>
-    Effect.suspend(() => {
-      for (const { attempt } of running.values()) if (attempt.standing === "current") attempt.standing = "released"
-      return Scope.close(handlers, exit)
-    })
-  )
-  return { run }
+  const subscription = yield* (yield* TaskSignal).subscribe
+  yield* loop.run({ name: "signal" }, ({ idle }) => Effect.flatMap(idle(PubSub.take(subscription)), running.look))
+  yield* loop.run({ name: "heartbeat" }, ({ begin, idle }) =>
+    Effect.andThen(idle(Effect.sleep(options.heartbeat)), running.lookAtAll(begin)))
+  return running
 })
+
+/** Counts handlers that begin to wait for input, or go on. */
+const moved = (count: 1 | -1): Effect.Effect<void> =>
+  Effect.andThen(Metric.modify(TaskMetrics.parked, count), Metric.modify(TaskMetrics.running, -count))
 
 /** What an attempt that has ended says of it; nothing when it has lost the right to. */
 const ending = (attempt: Attempt, exit: Exit.Exit<ToolOutcome>): Option.Option<AttemptCommand> => {

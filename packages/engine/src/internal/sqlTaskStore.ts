@@ -10,16 +10,17 @@
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Schedule from "effect/Schedule"
-import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as SqlError from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as groupCommit from "./groupCommit.ts"
+import * as migrations from "./migrations.ts"
+import * as readable from "./readable.ts"
+import * as storeFailure from "./storeFailure.ts"
 
 const createTable = (table: string) =>
   Effect.gen(function*() {
@@ -41,18 +42,6 @@ const createTable = (table: string) =>
     yield* sql`CREATE INDEX ${sql(`${table}_owner`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
   })
 
-const isLock = (error: unknown): boolean =>
-  SqlError.isSqlError(error)
-    ? error.reason._tag === "LockTimeoutError"
-    : error instanceof Migrator.MigrationError && error.cause !== undefined && isLock(error.cause)
-
-/** Brings the table up to date; processes that start together wait for the one that does it. */
-const migrate = (table: string) =>
-  Migrator.make({})({
-    loader: Migrator.fromRecord({ "0001_tasks": createTable(table) }),
-    table: `${table}_migrations`
-  }).pipe(Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 }))
-
 type Operation = TaskStoreError["operation"]
 
 /** Drivers read integers as they like: as numbers, as text (Postgres, BIGINT) or as bigints (`SafeIntegers`). */
@@ -60,6 +49,10 @@ type Integer = number | string | bigint
 
 interface Row extends Pick<TaskRecord.TaskRecord, "body" | "result"> {
   readonly version: Integer
+}
+
+interface ListedRow extends Row {
+  readonly task_id: string
 }
 
 interface DueRow {
@@ -77,6 +70,8 @@ interface ViewRow extends Omit<TaskView, "taskId" | "live" | "dueAt"> {
 interface Table {
   readonly sql: SqlClient.SqlClient
   readonly tasks: Statement.Fragment
+  /** Encodes a task, if what it becomes can be read again. */
+  readonly encode: (task: Task.Task, operation: Operation) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
 }
@@ -87,15 +82,62 @@ interface Table {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
-  yield* migrate(table)
+  yield* migrations.run(table, { "0001_tasks": createTable(table) })
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-  const on = { sql, tasks: sql`${sql(table)}`, together: yield* groupCommit.make(sql) }
+  const on: Table = {
+    sql,
+    tasks: sql`${sql(table)}`,
+    encode: encodeUpTo(largestRow(sql)),
+    together: yield* groupCommit.make(sql)
+  }
   return { ...writing(on), ...reading(on) }
 })
 
-const writing = ({ sql, tasks, together }: Table): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+/** What a client of Postgres reads at most, where it does not say: `maxMessageSize` of `@effect/sql-pg`. */
+const defaultMessageSize = 16 * 1024 * 1024
+
+/** How many bytes the texts of one row may have, so that the client can read it. */
+const largestRow = (sql: SqlClient.SqlClient): number =>
+  sql.onDialectOrElse({
+    pg: () => {
+      const config: unknown = Predicate.hasProperty(sql, "config") ? sql.config : undefined
+      const size = Predicate.hasProperty(config, "maxMessageSize") ? config.maxMessageSize : undefined
+      return typeof size === "number" ? size : defaultMessageSize
+    },
+    orElse: () => Infinity
+  })
+
+/** The names, lengths and numbers of a row come to less. */
+const rowOverhead = 1024
+
+/** A client that is sent more than it can read drops its connection, and would do so with every later read. */
+const encodeUpTo = (largest: number): Table["encode"] => {
+  const encoder = new TextEncoder()
+  const bytes = (text: string | null) => text === null ? 0 : encoder.encode(text).length
+  return (task, operation) =>
+    Effect.suspend(() => {
+      const record = TaskRecord.encode(task)
+      const { body, head, owner, result } = record
+      const units = body.length + head.length + owner.length + (result?.length ?? 0) + rowOverhead
+      // A code unit becomes at most three bytes, so that few records have to be measured.
+      if (units * 3 <= largest) return Effect.succeed(record)
+      const size = bytes(result) + Math.max(bytes(body), bytes(head) + bytes(owner)) + rowOverhead
+      return size <= largest ? Effect.succeed(record) : Effect.fail(tooLarge(operation, size, largest))
+    })
+}
+
+const tooLarge = (operation: Operation, size: number, largest: number): TaskStoreError =>
+  new TaskStoreError({
+    operation,
+    reason: "TooLarge",
+    cause: new RangeError(`A row of ${size} bytes; the client's maxMessageSize allows ${largest}`)
+  })
+
+type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
+
+const writing = ({ encode, sql, tasks, together }: Table): Writing => ({
   create: Effect.fnUntraced(function*(task, { maxLive }) {
-    const { body, dueAt, head, live, owner, result, taskId } = TaskRecord.encode(task)
+    const { body, dueAt, head, live, owner, result, taskId } = yield* encode(task, "create")
     // Without the second condition, a known id at the limit would be taken for one task too many.
     const created = yield* together(sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)
       SELECT CAST(${taskId} AS TEXT), 1, CAST(${owner} AS TEXT), CAST(${live ? 1 : 0} AS INTEGER),
@@ -104,18 +146,20 @@ const writing = ({ sql, tasks, together }: Table): Pick<TaskStore["Service"], "c
         SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${owner} AND live = 1 LIMIT ${maxLive}) AS others
       ) < ${maxLive} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${taskId})
       RETURNING version`).pipe(Effect.mapError((error) =>
-      error.reason._tag === "UniqueViolation" ? new TaskAlreadyExists({ taskId }) : unavailable("create")(error)
+      error.reason._tag === "UniqueViolation"
+        ? new TaskAlreadyExists({ taskId })
+        : storeFailure.fromSql("create")(error)
     ))
     return created.length === 0 ? yield* new TooManyTasks({ limit: maxLive }) : { task, version: 1 }
   }),
 
   replace: Effect.fnUntraced(function*({ task: { taskId }, version }, next) {
-    const { body, dueAt, head, live, result } = TaskRecord.encode(next)
+    const { body, dueAt, head, live, result } = yield* encode(next, "replace")
     // A task keeps its owner: naming the column would only make the database touch its index.
     const replaced = yield* together(sql`UPDATE ${tasks} SET version = version + 1,
         live = ${live ? 1 : 0}, due_at = ${dueAt}, head = ${head}, result = ${result}, body = ${body}
       WHERE task_id = ${taskId} AND version = ${version} RETURNING version`).pipe(
-      Effect.mapError(unavailable("replace"))
+      Effect.mapError(storeFailure.fromSql("replace"))
     )
     return replaced.length === 0
       ? yield* new VersionConflict({ taskId, version })
@@ -124,23 +168,25 @@ const writing = ({ sql, tasks, together }: Table): Pick<TaskStore["Service"], "c
 
   remove: (taskId, version) =>
     sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
-      Effect.mapBoth({ onFailure: unavailable("remove"), onSuccess: (rows) => rows.length > 0 })
+      Effect.mapBoth({ onFailure: storeFailure.fromSql("remove"), onSuccess: (rows) => rows.length > 0 })
     )
 })
 
-const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => ({
+type ListOptions = Parameters<TaskStore["Service"]["list"]>[0]
+
+const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], keyof Writing> => ({
   read: Effect.fnUntraced(function*(taskId) {
     const [row] = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
-      Effect.mapError(unavailable("read"))
+      Effect.mapError(storeFailure.fromSql("read"))
     )
-    return row === undefined ? Option.none() : Option.some(yield* decode(row, "read"))
+    return row === undefined ? Option.none() : Option.some(yield* decode(row))
   }),
 
   view: (taskId) =>
     sql<ViewRow>`SELECT owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
       FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
       Effect.mapBoth({
-        onFailure: unavailable("view"),
+        onFailure: storeFailure.fromSql("view"),
         onSuccess: ([row]) => row === undefined ? Option.none() : Option.some(shown(taskId, row))
       })
     ),
@@ -149,7 +195,7 @@ const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "
     sql<DueRow>`SELECT task_id, version, live FROM ${tasks}
       WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
       Effect.mapBoth({
-        onFailure: unavailable("due"),
+        onFailure: storeFailure.fromSql("due"),
         onSuccess: (rows) =>
           rows.map(({ live, task_id, version }): DueTask => (
             { taskId: task_id, version: Number(version), live: isOne(live) }
@@ -159,31 +205,38 @@ const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], "create" | "
 
   countLive: (owner) =>
     sql<{ readonly live: Integer }>`SELECT count(*) AS live FROM ${tasks} WHERE owner = ${owner} AND live = 1`.pipe(
-      Effect.mapBoth({ onFailure: unavailable("countLive"), onSuccess: ([row]) => Number(row?.live ?? 0) })
+      Effect.mapBoth({ onFailure: storeFailure.fromSql("countLive"), onSuccess: ([row]) => Number(row?.live ?? 0) })
     ),
 
-  list: Effect.fnUntraced(function*({ after, limit, live, owner }) {
-    const rows = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE ${
+  list: readable.make(({ after, limit, live, owner }: ListOptions) =>
+    sql<ListedRow>`SELECT task_id, version, result, body FROM ${tasks} WHERE ${
       sql.and([
         sql`task_id > ${after ?? ""}`,
         ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
         // Literals: a database uses an index of live tasks only where it can see that they are asked for.
         ...(live === undefined ? [] : [live ? sql`live = 1` : sql`live = 0`])
       ])
-    } ORDER BY task_id LIMIT ${limit}`.pipe(Effect.mapError(unavailable("list")))
-    return yield* Effect.forEach(rows, (row) => decode(row, "list"))
-  })
+    } ORDER BY task_id LIMIT ${limit}`.pipe(
+      Effect.mapBoth({
+        onFailure: storeFailure.fromSql("list"),
+        onSuccess: (rows) =>
+          rows.map(({ body, result, task_id, version }) => ({
+            taskId: task_id,
+            version: Number(version),
+            body,
+            result
+          }))
+      })
+    )
+  )
 })
 
 const isOne = (live: Integer): boolean => Number(live) === 1
 
-const unavailable = (operation: Operation) => (cause: SqlError.SqlError): TaskStoreError =>
-  new TaskStoreError({ operation, reason: "Unavailable", cause })
-
-const decode = (row: Row, operation: Operation): Effect.Effect<Task.Stored, TaskStoreError> =>
+const decode = (row: Row): Effect.Effect<Task.Stored, TaskStoreError> =>
   Effect.fromResult(Result.mapBoth(TaskRecord.decode(row), {
     onSuccess: (task) => ({ task, version: Number(row.version) }),
-    onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
+    onFailure: (corrupt) => new TaskStoreError({ operation: "read", ...corrupt })
   }))
 
 const shown = (taskId: string, { due_at, head, live, owner, result }: ViewRow): TaskView => ({

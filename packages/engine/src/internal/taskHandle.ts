@@ -1,49 +1,86 @@
 /**
- * `CurrentTask` for a handler that runs as a task.
+ * `CurrentTask` for a handler that runs, as a task or within a call.
  *
  * @since 0.1.0
  */
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as Task from "@effect-mcp-tasks/core/Task"
-import type { RejectedReason } from "@effect-mcp-tasks/core/TaskMachine"
+import type { RejectedReason, TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Tool from "effect/ai/Tool"
-import { type Elicited, type Form, InputUnavailable, type TaskHandle } from "../CurrentTask.ts"
+import { CallProgress } from "../CallProgress.ts"
+import { InputUnavailable, type TaskHandle } from "../CurrentTask.ts"
 import type { Limits } from "../TaskLimits.ts"
 import { ProtocolError } from "../TaskTool.ts"
-import * as answers from "./answers.ts"
-import type { Attempt, AttemptCommand } from "./attempt.ts"
+import type { AttemptCommand, Standing } from "./attempt.ts"
 import * as jsonText from "./jsonText.ts"
+import * as questions from "./questions.ts"
 
 /**
- * Makes the handle of one attempt.
+ * Whoever runs a handler, as the handler's handle needs it.
  *
  * @since 0.1.0
  */
-export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
+export interface Worker {
+  readonly taskId: Option.Option<string>
+  /** Which attempt this is; 0 where there is no task. */
+  readonly number: number
+  readonly task: Task.Task
+  readonly standing: Standing
+  /** What a client would have to declare for a question that this worker cannot put to anybody. */
+  readonly mute: Schema.JsonObject | undefined
+  readonly give: (command: AttemptCommand) => Effect.Effect<Result.Result<Task.Task, TaskRejected>>
+  /** Asks, and waits for the answer; or the machine's refusal to ask. */
+  readonly ask: (question: Put) => Effect.Effect<Result.Result<Task.Question, TaskRejected>>
+}
+
+/**
+ * A question as it is given to the machine.
+ *
+ * @since 0.1.0
+ */
+export interface Put {
+  readonly key: string
+  readonly request: Task.InputRequest
+}
+
+/**
+ * Makes the handle of one run.
+ *
+ * @since 0.1.0
+ */
+export const make = (worker: Worker, limits: Limits): TaskHandle => {
   /** A handler that has lost its task goes no further; one that broke a rule learns which. */
   const give = (command: AttemptCommand) =>
-    Effect.flatMap(attempt.give(command), Result.match({
-      onSuccess: () => attempt.standing === "superseded" ? Effect.interrupt : Effect.succeed(attempt.task),
-      onFailure: ({ reason }) => refused(command, reason)
+    Effect.flatMap(worker.give(command), Result.match({
+      onSuccess: () => worker.standing === "superseded" ? Effect.interrupt : Effect.succeed(worker.task),
+      onFailure: ({ reason }) => refused(command._tag, reason)
     }))
+  const put = putter(worker, limits)
+  const asking = <A>(key: string, asked: questions.Asked<A>): Effect.Effect<A, InputUnavailable> =>
+    Result.isFailure(asked)
+      ? Effect.die(new Error(`Question ${key} cannot be put to a client: ${asked.failure}`))
+      : put(key, asked.success)
 
   return {
-    taskId: Option.some(attempt.task.taskId),
-    attempt: attempt.number,
-    report: (message) =>
-      Effect.asVoid(give({ _tag: "Report", message: message.slice(0, limits.maxMessageLength) })),
+    taskId: worker.taskId,
+    attempt: worker.number,
+    report: (message, amount) => {
+      const reported = give({ _tag: "Report", message: message.slice(0, limits.maxMessageLength) })
+      return Option.isSome(worker.taskId)
+        ? Effect.asVoid(reported)
+        : Effect.andThen(reported, Effect.flatMap(CallProgress, (progress) => progress(message, amount)))
+    },
     extend: (ttl) => {
       const wanted = Duration.toMillis(Duration.fromInputUnsafe(ttl))
-      return Effect.asVoid(give({ _tag: "Extend", ttlMs: Math.ceil(clampTtl(attempt, wanted, limits)) }))
+      return Effect.asVoid(give({ _tag: "Extend", ttlMs: Math.ceil(clampTtl(worker, wanted, limits)) }))
     },
     step: (name, schema, effect) => {
       const codec = Schema.toCodecJson(schema)
-      const done = Task.findStep(attempt.task, name)
+      const done = Task.findStep(worker.task, name)
       return done !== undefined
         ? Effect.orDie(Schema.decodeUnknownEffect(codec)(done.value))
         : Effect.tap(effect, (value) =>
@@ -53,47 +90,70 @@ export const make = (attempt: Attempt, limits: Limits): TaskHandle => {
             Effect.flatMap((encoded) => give({ _tag: "RecordStep", name, value: encoded }))
           ))
     },
-    elicit: <A, I>(key: string, form: Form<A, I>) =>
-      Effect.gen(function*() {
-        const known = Task.findQuestion(attempt.task, key)
-        if (known?.state !== "answered" && !declaresForms(attempt)) {
-          return yield* new InputUnavailable({ key, reason: "NotDeclared" })
-        }
-        if (key === "" || key.length > maxKeyLength) {
-          return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
-        }
-        const request = yield* requestOf(key, form, limits)
-        return yield* decodeAnswer(yield* attempt.ask({ key, request }, give), form)
-      })
+    elicit: (key, form) => asking(key, questions.elicit(form)),
+    elicitUrl: (key, link) => asking(key, questions.elicitUrl(link)),
+    sample: (key, request) => asking(key, questions.sample(request)),
+    listRoots: (key) => asking(key, Result.succeed(questions.listRoots))
   }
 }
 
 /** A key is shown in every poll for as long as its question is open. */
 const maxKeyLength = 256
 
-/** Form mode is declared by `elicitation: { form }` or by an empty `elicitation` (MCP, "Elicitation": capabilities). */
-const declaresForms = ({ task }: Attempt): boolean => {
-  const declared = Object.hasOwn(task.capabilities, "elicitation") ? task.capabilities["elicitation"] : undefined
-  return JsonRpc.isJsonObject(declared) && (Object.hasOwn(declared, "form") || !Object.hasOwn(declared, "url"))
-}
-
-const clampTtl = ({ task }: Attempt, wanted: number, limits: Limits): number =>
-  Math.max(0, Math.min(wanted, Duration.toMillis(limits.maxTtl) - (task.lastUpdatedAt - task.createdAt)))
-
-const requestOf = <A, I>(key: string, form: Form<A, I>, limits: Limits) => {
-  const params = {
-    mode: "form",
-    message: form.message,
-    requestedSchema: Tool.getJsonSchemaFromSchema(form.schema)
+const putter = (worker: Worker, limits: Limits) => {
+  const unavailable = (key: string, question: questions.Question<unknown>) => {
+    if (!questions.isDeclared(worker.task.capabilities, question.requires)) {
+      return new InputUnavailable({ key, reason: "NotDeclared", requiredCapabilities: question.requires })
+    }
+    return worker.mute && new InputUnavailable({ key, reason: "NotRepeatable", requiredCapabilities: worker.mute })
   }
-  return Effect.flatMap(bounded(`question ${key}`, params, limits), (json) => {
-    const request: Task.InputRequest = { method: "elicitation/create", params: json as Schema.JsonObject }
-    const schema = answers.schemaOf(request)
-    return Result.isFailure(schema)
-      ? Effect.die(new Error(`The schema of question ${key} cannot be a form: ${schema.failure}`))
-      : Effect.succeed(request)
+
+  return Effect.fnUntraced(function*<A>(key: string, question: questions.Question<A>) {
+    if (key === "" || key.length > maxKeyLength) {
+      return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
+    }
+    let request = yield* requestOf(key, question, limits)
+    // A key is spent by an answer that means nothing, and by being given up: the next one is for the same question.
+    for (let issue = 1; true; issue++) {
+      const name = issue === 1 ? key : `${key}#${issue}`
+      const known = Task.findQuestion(worker.task, name)
+      if (known?.state === "withdrawn") continue
+      const missing = known?.state === "answered" ? undefined : unavailable(key, question)
+      if (missing !== undefined) return yield* missing
+      const answered = yield* worker.ask({ key: name, request })
+      if (Result.isFailure(answered)) {
+        if (answered.failure.reason === "KeyWithdrawn") continue
+        return yield* refused("Ask", answered.failure.reason)
+      }
+      const meaning = question.decode(responseOf(answered.success))
+      if (Result.isSuccess(meaning)) return meaning.success
+      request = again(request, meaning.failure)
+    }
   })
 }
+
+const responseOf = (question: Task.Question): Schema.JsonObject =>
+  question.state === "answered" && JsonRpc.isJsonObject(question.response) ? question.response : {}
+
+/** Long enough to say what is wrong, too short to make a question of its own. */
+const maxReasonLength = 200
+
+/** The same question with the reason why it is asked once more. */
+const again = ({ method, params }: Task.InputRequest, reason: string): Task.InputRequest => ({
+  method,
+  params: { ...params, message: `${String(params?.["message"])} (${reason.slice(0, maxReasonLength)})` }
+})
+
+const clampTtl = ({ task }: Worker, wanted: number, limits: Limits): number =>
+  Math.max(0, Math.min(wanted, Duration.toMillis(limits.maxTtl) - (task.lastUpdatedAt - task.createdAt)))
+
+const requestOf = (key: string, { method, params }: questions.Question<unknown>, limits: Limits) =>
+  params === undefined
+    ? Effect.succeed<Task.InputRequest>({ method })
+    : Effect.map(
+      bounded(`question ${key}`, params, limits),
+      (json): Task.InputRequest => ({ method, params: json as Schema.JsonObject })
+    )
 
 const bounded = (what: string, value: unknown, limits: Limits): Effect.Effect<Schema.Json> =>
   Result.match(jsonText.encode(value, { maxLength: limits.maxEntryLength, maxDepth: limits.maxJsonDepth }), {
@@ -104,22 +164,7 @@ const bounded = (what: string, value: unknown, limits: Limits): Effect.Effect<Sc
 /** Ends the task with words that its client may read. */
 const fatal = (message: string): Effect.Effect<never> => Effect.die(new ProtocolError({ code: -32603, message }))
 
-const decodeAnswer = <A, I>(question: Task.Question, form: Form<A, I>): Effect.Effect<Elicited<A>> => {
-  const response = question.state === "answered" && JsonRpc.isJsonObject(question.response) ? question.response : {}
-  switch (response["action"]) {
-    case "accept":
-      return Schema.decodeUnknownEffect(Schema.toCodecJson(form.schema))(response["content"]).pipe(
-        Effect.map((content): Elicited<A> => ({ action: "accept", content })),
-        Effect.catch(() => fatal(`The answer to ${question.key} could not be used`))
-      )
-    case "decline":
-      return Effect.succeed({ action: "decline" })
-    default:
-      return Effect.succeed({ action: "cancel" })
-  }
-}
-
-const refused = (command: AttemptCommand, reason: RejectedReason): Effect.Effect<never> => {
+const refused = (command: AttemptCommand["_tag"], reason: RejectedReason): Effect.Effect<never> => {
   switch (reason) {
     case "Terminal":
     case "StaleAttempt":
@@ -128,6 +173,6 @@ const refused = (command: AttemptCommand, reason: RejectedReason): Effect.Effect
     case "TooManySteps":
       return fatal(`The tool was stopped: ${reason}`)
     default:
-      return Effect.die(new Error(`${command._tag} was refused: ${reason}`))
+      return Effect.die(new Error(`${command} was refused: ${reason}`))
   }
 }

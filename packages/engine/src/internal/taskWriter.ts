@@ -5,36 +5,58 @@
  */
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import type { TaskEvent } from "@effect-mcp-tasks/core/TaskEvent"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { InvalidAnswer, TaskNotFound } from "../TaskEngineError.ts"
+import { TaskNotFound } from "../TaskEngineError.ts"
 import * as TaskOwner from "../TaskOwner.ts"
 import type { TaskSignal } from "../TaskSignal.ts"
 import { type TaskStore, TaskStoreError, VersionConflict } from "../TaskStore.ts"
 import * as answers from "./answers.ts"
+import type { Lifecycle } from "./lifecycle.ts"
 
 /** Each lost race means that somebody else got on; this many in a row mean that something is wrong. */
 const maxRaces = 100
 
 type WriteError = TaskMachine.TaskRejected | TaskStoreError | VersionConflict
 
+/** A command to a task as it was read. */
+interface Wish {
+  readonly stored: Task.Stored
+  readonly command: TaskCommand
+}
+
+interface Services {
+  readonly lifecycle: Lifecycle
+  readonly store: TaskStore["Service"]
+  readonly signal: TaskSignal["Service"]
+  readonly now: Effect.Effect<number>
+}
+
 /**
- * Makes the writer over a store and a signal.
+ * Makes the writer over a store, a signal and a clock, which tells of what it has written.
  *
  * @since 0.1.0
  */
-export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"]) => {
-  const replace = (stored: Task.Stored, next: Task.Task) =>
-    Effect.tap(store.replace(stored, next), signal.publish(next.taskId))
+export const make = ({ lifecycle, now, signal, store }: Services) => {
+  /** Makes what the machine has decided durable, and says so to all who want to know. */
+  const replace = ({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
+    const next = events.reduce(TaskMachine.evolve, stored.task)
+    return Effect.tap(store.replace(stored, next), (replaced) =>
+      // Told first, so that nothing that follows from it is told before.
+      Effect.andThen(
+        lifecycle.changed({ stored: replaced, events, command: command._tag }),
+        signal.publish(next.taskId)
+      ))
+  }
 
-  const write = (stored: Task.Stored, command: TaskCommand): Effect.Effect<Task.Stored, WriteError> => {
-    const next = TaskMachine.step(stored.task, command)
-    if (Result.isFailure(next)) return Effect.fail(next.failure)
-    return next.success === stored.task ? Effect.succeed(stored) : replace(stored, next.success)
+  const write = (wish: Wish): Effect.Effect<Task.Stored, WriteError> => {
+    const events = TaskMachine.decide(wish.stored.task, wish.command)
+    if (Result.isFailure(events)) return Effect.fail(events.failure)
+    return events.success.length === 0 ? Effect.succeed(wish.stored) : replace(wish, events.success)
   }
 
   const existing = (taskId: string) => found(taskId, store.read)
@@ -43,40 +65,38 @@ export const make = (store: TaskStore["Service"], signal: TaskSignal["Service"])
   const current = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string) {
     const stored = yield* existing(taskId)
     if (stored.task.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()
-    const at = yield* Clock.currentTimeMillis
+    const at = yield* now
     if (!Task.isDue(stored.task, at)) return stored
     return Task.isTerminal(stored.task) ? yield* new TaskNotFound() : yield* unrefused(stored, { _tag: "Expire", at })
   })
 
   /** For commands that the machine does not refuse a task in this state. */
   const unrefused = (stored: Task.Stored, command: TaskCommand) =>
-    Effect.catchTag(write(stored, command), "TaskRejected", ({ reason, taskId }) =>
+    Effect.catchTag(write({ stored, command }), "TaskRejected", ({ reason, taskId }) =>
       Effect.die(new Error(`${command._tag} of ${taskId} at version ${stored.version} was refused: ${reason}`)))
 
   const answer = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) {
     const stored = yield* current(owner, taskId)
     if (Task.isTerminal(stored.task)) return
-    const responses = yield* Effect.fromResult(check(stored.task, given))
-    yield* unrefused(stored, { _tag: "Answer", at: yield* Clock.currentTimeMillis, responses })
+    const responses = yield* Effect.fromResult(answers.checkAll(Task.outstanding(stored.task), given))
+    yield* unrefused(stored, { _tag: "Answer", at: yield* now, responses })
   })
 
   const cancel = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string) {
     const stored = yield* current(owner, taskId)
-    yield* unrefused(stored, { _tag: "Cancel", at: yield* Clock.currentTimeMillis })
+    yield* unrefused(stored, { _tag: "Cancel", at: yield* now })
   })
 
   const apply = Effect.fnUntraced(function*(target: string | Task.Stored, command: TaskCommand) {
-    if (typeof target === "string") {
-      return yield* racing(Effect.flatMap(existing(target), (stored) => write(stored, command)))
-    }
+    const taskId = typeof target === "string" ? target : target.task.taskId
+    const afresh = racing(Effect.flatMap(existing(taskId), (stored) => write({ stored, command })))
+    if (typeof target === "string") return yield* afresh
     // What is remembered may be old. A change is safe to try, since the version guards it; a refusal, or an
     // acknowledgement without effect, is not to be believed before the task has been read.
-    const { taskId } = target.task
-    const next = TaskMachine.step(target.task, command)
-    const afresh = racing(Effect.flatMap(existing(taskId), (stored) => write(stored, command)))
-    return Result.isFailure(next) || next.success === target.task
+    const events = TaskMachine.decide(target.task, command)
+    return Result.isFailure(events) || events.success.length === 0
       ? yield* afresh
-      : yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => afresh)
+      : yield* Effect.catchTag(replace({ stored: target, command }, events.success), "VersionConflict", () => afresh)
   })
 
   return {
@@ -117,15 +137,3 @@ const found = <A>(
     ? Effect.flatMap(read(taskId), (option) =>
       Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new TaskNotFound()))
     : Effect.fail(new TaskNotFound())
-
-const check = (task: Task.Task, given: Schema.JsonObject) => {
-  const checked: Array<{ readonly key: string; readonly response: Schema.Json }> = []
-  for (const { key, request } of Task.outstanding(task)) {
-    const response = Object.hasOwn(given, key) ? given[key] : undefined
-    if (response === undefined) continue
-    const result = answers.check(request, response)
-    if (Result.isFailure(result)) return Result.fail(new InvalidAnswer({ key, message: result.failure }))
-    checked.push({ key, response: result.success })
-  }
-  return Result.succeed(checked)
-}

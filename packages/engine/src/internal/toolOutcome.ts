@@ -6,14 +6,17 @@
  *
  * @since 0.1.0
  */
+import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Tool from "effect/ai/Tool"
+import { InputUnavailable } from "../CurrentTask.ts"
 import type { ToolOutcome } from "../TaskTools.ts"
 import { ProtocolError, ToolResult } from "../TaskTool.ts"
+import type * as jsonSchema from "./jsonSchema.ts"
 import * as jsonText from "./jsonText.ts"
 
 /**
@@ -26,21 +29,45 @@ export const broken = (message: string): ToolOutcome => ({ _tag: "Error", error:
 type Encode = (value: unknown) => Effect.Effect<unknown, Schema.SchemaError>
 
 /**
- * Makes the function that turns the end of a tool's handler into an outcome. Interruption is not an outcome.
+ * What a tool's results are held to.
  *
  * @since 0.1.0
  */
-export const forTool = (tool: Tool.Any, bounds: jsonText.Bounds) => {
+export interface Promised {
+  readonly bounds: jsonText.Bounds
+  /** Whether an `outputSchema` is shown, so that every good result has `structuredContent`. */
+  readonly isStructured: boolean
+  /** What `structuredContent` is held against, where encoding it by its schema does not say as much. */
+  readonly isOutput: Option.Option<jsonSchema.Check>
+}
+
+/**
+ * From the ends of a tool's handler, and of what it asks first, to outcomes. Interruption is not an outcome.
+ *
+ * @since 0.1.0
+ */
+export const forTool = (tool: Tool.Any, promised: Promised) => {
+  const { bounds } = promised
   const isDeclared = Schema.is(tool.failureSchema)
   const encodeSuccess = encoder(tool.successSchema)
   const encodeFailure = encoder(tool.failureSchema)
   const isComplete = tool.successSchema === (ToolResult as Schema.Constraint)
 
-  const success = (value: unknown) =>
+  const built = (encoded: unknown) =>
+    isComplete ? Result.succeed(encoded as ToolResult) : plain(encoded, promised)
+
+  const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> =>
     tool.failureMode === "return" && isDeclared(value) && !Schema.is(tool.successSchema)(value)
       ? failure(value)
-      : Effect.map(encodeSuccess(value), (encoded) =>
-        finish(isComplete ? Result.succeed(encoded as ToolResult) : plain(encoded, bounds), bounds))
+      : Effect.matchEffect(encodeSuccess(value), {
+        onSuccess: (encoded) =>
+          Effect.succeed(finish(Result.flatMap(built(encoded), (result) => held(result, promised)), bounds)),
+        onFailure: (error) =>
+          Effect.as(
+            Effect.annotateLogs(Effect.logError("A tool's result does not fit its schema", error), { tool: tool.name }),
+            broken("The tool's result is not what the tool declares")
+          )
+      })
 
   const failure = (error: unknown) =>
     error instanceof Error && error.message !== ""
@@ -56,14 +83,27 @@ export const forTool = (tool: Tool.Any, bounds: jsonText.Bounds) => {
     return unexpected(tool.name, cause)
   }
 
-  return (handler: Effect.Effect<unknown, unknown>): Effect.Effect<ToolOutcome> =>
+  const outcome = <A, B>(
+    effect: Effect.Effect<A, unknown>,
+    onSuccess: (value: A) => Effect.Effect<B, Schema.SchemaError>,
+    onOutcome: (outcome: ToolOutcome) => B
+  ): Effect.Effect<B> =>
     // Once the handler has ended, its end counts: an interruption that comes later is too late.
     Effect.uninterruptibleMask((restore) =>
-      restore(handler).pipe(
-        Effect.matchCauseEffect({ onSuccess: success, onFailure: ended }),
-        Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.interrupt : unexpected(tool.name, cause))
+      restore(effect).pipe(
+        Effect.matchCauseEffect({ onSuccess, onFailure: (cause) => Effect.map(ended(cause), onOutcome) }),
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.map(unexpected(tool.name, cause), onOutcome))
       )
     )
+
+  return {
+    /** The outcome of the handler. */
+    ofHandler: (handler: Effect.Effect<unknown, unknown>) => outcome(handler, success, (ended) => ended),
+    /** The outcome that ends the call already; none where what was to be asked has been answered. */
+    ofAsking: (ask: Effect.Effect<unknown, unknown>) =>
+      outcome(ask, () => Effect.succeed(Option.none<ToolOutcome>()), Option.some)
+  }
 }
 
 /** A schema that allows anything says nothing of JSON: there, `JSON.stringify` decides. */
@@ -78,16 +118,23 @@ const unexpected = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<To
     broken("The tool failed unexpectedly")
   )
 
-/** A protocol error counts wherever it was raised, declared or thrown. */
-const protocolError = (cause: Cause.Cause<unknown>): Option.Option<ProtocolError> => {
+/** A protocol error counts wherever it was raised, declared or thrown; so does that a client cannot be asked. */
+const protocolError = (cause: Cause.Cause<unknown>): Option.Option<Raised> => {
   for (const reason of cause.reasons) {
     const raised = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
     if (raised instanceof ProtocolError) return Option.some(raised)
+    if (raised instanceof InputUnavailable && raised.reason !== "NotATask") return Option.some(missing(raised))
   }
   return Option.none()
 }
 
-const errorOutcome = (error: ProtocolError): ToolOutcome => ({
+type Raised = Pick<ProtocolError, "code" | "message" | "data">
+
+/** What a request needs and its client did not declare (basic/index, "Per-request protocol fields"). */
+const missing = ({ message, requiredCapabilities }: InputUnavailable): Raised =>
+  WireError.missingRequiredClientCapability(requiredCapabilities, message)
+
+const errorOutcome = (error: Raised): ToolOutcome => ({
   _tag: "Error",
   error: {
     code: error.code,
@@ -98,14 +145,29 @@ const errorOutcome = (error: ProtocolError): ToolOutcome => ({
 
 const block = (text: string) => [{ type: "text", text }]
 
-/** A string is its own text; anything else is `structuredContent`, with its JSON as text for older readers. */
-const plain = (encoded: unknown, bounds: jsonText.Bounds): Result.Result<ToolResult, string> => {
-  if (encoded === undefined || encoded === null) return Result.succeed({ content: [] })
-  if (typeof encoded === "string") return Result.succeed({ content: block(encoded) })
+/**
+ * Anything is `structuredContent`, with its JSON as text for older readers. A string is its own text, and nothing is
+ * nothing, unless an `outputSchema` promises structure.
+ */
+const plain = (encoded: unknown, { bounds, isStructured }: Promised): Result.Result<ToolResult, string> => {
+  if (!isStructured) {
+    if (encoded === undefined || encoded === null) return Result.succeed({ content: [] })
+    if (typeof encoded === "string") return Result.succeed({ content: block(encoded) })
+  }
   return Result.map(jsonText.encode(encoded, bounds), (text) => ({
     content: block(text),
-    structuredContent: encoded as Schema.Json
+    structuredContent: (encoded ?? null) as Schema.Json
   }))
+}
+
+/** A result that does what its `outputSchema` promises (MCP, "Output Schema"); an error promises nothing. */
+const held = (result: ToolResult, { isOutput }: Promised): Result.Result<ToolResult, string> => {
+  if (Option.isNone(isOutput) || result.isError === true) return Result.succeed(result)
+  if (result.structuredContent === undefined) return Result.fail("it has no structuredContent for the outputSchema")
+  return Result.mapBoth(isOutput.value(result.structuredContent), {
+    onFailure: (reason) => `its structuredContent does not satisfy the outputSchema: ${reason}`,
+    onSuccess: () => result
+  })
 }
 
 const failed = (encoded: unknown, bounds: jsonText.Bounds): Result.Result<ToolResult, string> =>

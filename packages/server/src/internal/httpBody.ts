@@ -6,14 +6,15 @@
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as ByteSize from "effect/ByteSize"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Result from "effect/Result"
+import * as deadlines from "./deadlines.ts"
 import { refusal } from "./httpGuard.ts"
 
 /**
@@ -29,9 +30,14 @@ export interface BodyLimits {
 /**
  * Makes the reader: the text of a body, or the response that refuses it.
  *
+ * **Details**
+ *
+ * Each body is waited for by a fiber that nobody interrupts: the platform would give up reading, and destroy the socket
+ * before the refusal of a slow body is on it. The read ends with its connection. Time costs no fiber: one watches all.
+ *
  * @since 0.1.0
  */
-export const make = ({ maxBytes, timeout }: BodyLimits) => {
+export const make = Effect.fnUntraced(function*({ maxBytes, timeout }: BodyLimits) {
   const tooLarge = refusal(413, `Content too large: at most ${maxBytes} bytes are read`)
   const tooSlow = HttpServerResponse.setHeader(
     refusal(408, "Request timeout: the body did not arrive in time"),
@@ -39,25 +45,35 @@ export const make = ({ maxBytes, timeout }: BodyLimits) => {
     "close"
   )
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  const wait = yield* deadlines.make(timeout)
+  const context = yield* Effect.context<never>()
+  const begin = Effect.runForkWith(Context.add(context, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)))
 
   const decode = (bytes: ArrayBuffer) =>
     Effect.fromResult(Result.try({ try: () => decoder.decode(bytes), catch: () => notUtf8 }))
+
+  const readBytes = (request: HttpServerRequest.HttpServerRequest) =>
+    Effect.callback<ArrayBuffer, HttpServerError.HttpServerError | HttpServerResponse.HttpServerResponse>((resume) => {
+      const end = wait(() => resume(Effect.fail(tooSlow)))
+      begin(request.arrayBuffer).addObserver((exit) => {
+        end()
+        resume(exit)
+      })
+      return Effect.sync(end)
+    })
 
   return (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.Effect<string, HttpServerResponse.HttpServerResponse> =>
     Number(request.headers["content-length"] ?? 0) > maxBytes
       ? Effect.fail(tooLarge)
-      : request.arrayBuffer.pipe(
-        Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
-        Effect.mapError((error) => isTooLarge(error) ? tooLarge : broken),
-        // Interrupting the read would destroy the socket before the refusal is on it. It ends with its connection.
-        Effect.forkDetach({ startImmediately: true }),
-        Effect.flatMap(Fiber.join),
-        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(tooSlow) }),
+      : readBytes(request).pipe(
+        Effect.mapError((error) =>
+          HttpServerResponse.isHttpServerResponse(error) ? error : isTooLarge(error) ? tooLarge : broken
+        ),
         Effect.flatMap(decode)
       )
-}
+})
 
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"

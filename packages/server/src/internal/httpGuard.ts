@@ -33,37 +33,60 @@ export const refusal = (status: number, message: string): Response =>
  * **Details**
  *
  * `Host` and `Origin` are both checked, so that a page whose name was rebound to this machine reaches nothing
- * (Streamable HTTP, "Security & Endpoint").
+ * (Streamable HTTP, "Security & Endpoint"). Pages of this machine may only call a server that is addressed as one of
+ * this machine: what somebody runs on their own port has no business with a server that is reached by a public name.
+ *
+ * The body must be JSON in UTF-8, as JSON between systems is (RFC 8259, section 8.1), and not compressed.
  *
  * @since 0.1.0
  */
 export const make = (allowed: Allowed) => {
-  const hosts = new Set([...loopback, ...(allowed.allowedHosts ?? []).map((host) => host.toLowerCase())])
-  const origins = new Set((allowed.allowedOrigins ?? []).map((origin) => origin.toLowerCase()))
-
+  const guardAddress = makeAddressGuard(allowed)
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> | undefined => {
-    const { "content-type": type, host, origin } = request.headers
-    if (host === undefined || !hosts.has(hostname(host))) return forbiddenHost
-    if (origin !== undefined && !origins.has(origin.toLowerCase()) && !isAllowedOrigin(origin, hosts)) {
-      return forbiddenOrigin
-    }
+    const { "content-encoding": encoding, "content-type": type } = request.headers
+    const forbidden = guardAddress(request)
+    if (forbidden !== undefined) return forbidden
     if (request.method !== "POST") return notPost
-    return type !== undefined && isJson(type) ? undefined : notJson
+    if (type === undefined || !isJson(type)) return notJson
+    return encoding === undefined || isIdentity(encoding) ? undefined : encoded
   }
 }
 
-const loopback = ["localhost", "127.0.0.1", "[::1]"]
+/**
+ * Makes the part of the guard that looks at where a request goes to and comes from.
+ *
+ * @since 0.2.0
+ */
+export const makeAddressGuard = (allowed: Allowed) => {
+  const named = new Set((allowed.allowedHosts ?? []).map((host) => host.toLowerCase()))
+  const origins = new Set((allowed.allowedOrigins ?? []).map((origin) => origin.toLowerCase()))
+
+  /** Whether a page of this origin may call the server under this host. */
+  const isAllowedOrigin = (origin: string, host: string): boolean => {
+    if (origins.has(origin.toLowerCase())) return true
+    const [, authority] = /^https?:\/\/([^/@]+)$/i.exec(origin) ?? []
+    if (authority === undefined) return false
+    const page = hostname(authority)
+    return named.has(page) || (loopback.has(page) && loopback.has(host))
+  }
+
+  return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> | undefined => {
+    const { host, origin } = request.headers
+    const addressed = host === undefined ? "" : hostname(host)
+    if (!loopback.has(addressed) && !named.has(addressed)) return forbiddenHost
+    return origin === undefined || isAllowedOrigin(origin, addressed) ? undefined : forbiddenOrigin
+  }
+}
+
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
 
 /** A host without its port. */
 const hostname = (host: string): string => host.toLowerCase().replace(/:\d*$/, "")
 
-/** A page that an allowed host serves may call it. */
-const isAllowedOrigin = (origin: string, hosts: ReadonlySet<string>): boolean => {
-  const found = /^https?:\/\/([^/@]+)$/i.exec(origin)
-  return found?.[1] !== undefined && hosts.has(hostname(found[1]))
-}
+const isJson = (type: string): boolean =>
+  /^application\/json\s*(;|$)/i.test(type) && !/;\s*charset\s*=(?!\s*("?)utf-?8\1\s*(;|$))/i.test(type)
 
-const isJson = (type: string): boolean => /^application\/json\s*(;|$)/i.test(type)
+const isIdentity = (encoding: string): boolean => /^(identity)?$/i.test(encoding)
 
 const fixed = (response: Response): Effect.Effect<Response> => Effect.succeed(response)
 
@@ -72,4 +95,11 @@ const forbiddenOrigin = fixed(refusal(403, "Forbidden: requests from this Origin
 const notPost = fixed(
   HttpServerResponse.setHeader(refusal(405, "Method not allowed: messages are sent by POST"), "allow", "POST")
 )
-const notJson = fixed(refusal(415, "Unsupported media type: the body must be application/json"))
+const notJson = fixed(refusal(415, "Unsupported media type: the body must be application/json in UTF-8"))
+const encoded = fixed(
+  HttpServerResponse.setHeader(
+    refusal(415, "Unsupported content coding: the body must not be compressed"),
+    "accept-encoding",
+    "identity"
+  )
+)

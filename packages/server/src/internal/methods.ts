@@ -8,6 +8,7 @@ import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
 import type * as McpRequest from "@effect-mcp-tasks/core/McpRequest"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
+import * as DeclaredCapabilities from "@effect-mcp-tasks/engine/DeclaredCapabilities"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import type { TaskRunner } from "@effect-mcp-tasks/engine/TaskRunner"
@@ -17,7 +18,9 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
+import type { OwnerRates } from "./ownerRates.ts"
 import { type Failure, refuse } from "./refusals.ts"
+import type { SealedState } from "./sealedState.ts"
 
 /**
  * What the methods stand on.
@@ -25,9 +28,13 @@ import { type Failure, refuse } from "./refusals.ts"
  * @since 0.1.0
  */
 export interface Services {
+  /** Whether the list of tools is the same for as long as the process runs. */
+  readonly hasFixedTools: boolean
   readonly tools: TaskTools["Service"]
   readonly engine: TaskEngine.TaskEngine["Service"]
   readonly runner: TaskRunner["Service"]
+  readonly states: SealedState
+  readonly rates: OwnerRates
 }
 
 /**
@@ -48,7 +55,8 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
   ["tools/call", { requiresTasks: false, nameParam: "name" }],
   ["tasks/get", { requiresTasks: true, nameParam: "taskId" }],
   ["tasks/update", { requiresTasks: true, nameParam: "taskId" }],
-  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }]
+  ["tasks/cancel", { requiresTasks: true, nameParam: "taskId" }],
+  ["subscriptions/listen", { requiresTasks: false }]
 ])
 
 /**
@@ -57,16 +65,20 @@ export const table: ReadonlyMap<string, McpRequest.Method> = new Map<string, Mcp
  * @since 0.1.0
  */
 export const make = (info: ServerInfo, services: Services): Methods => {
-  const { engine } = services
-  const discovered = Effect.succeed(discover(info, services.tools))
-  const listed = Effect.succeed(list(services.tools))
+  const { engine, hasFixedTools, rates } = services
+  const discovered = Effect.succeed(discover(info, services))
+  const fixed = list(services.tools)
+  const listed = Effect.sync(() => hasFixedTools ? fixed : list(services.tools))
   return (request) => {
     const { method, params } = request
     switch (method) {
       case "tasks/get":
-        return withTask(params, (owner, taskId) =>
-          Effect.map(engine.view(owner, taskId), ({ head, result }) =>
-            TaskWire.getTaskResult(head, result ?? undefined)))
+        return Effect.andThen(
+          rates.poll,
+          withTask(params, (owner, taskId) =>
+            Effect.map(engine.view(owner, taskId), ({ head, result }) =>
+              TaskWire.getTaskResult(head, result ?? undefined)))
+        )
       case "tasks/update":
         return withTask(params, (owner, taskId) => {
           const { inputResponses } = params
@@ -77,7 +89,11 @@ export const make = (info: ServerInfo, services: Services): Methods => {
       case "tasks/cancel":
         return withTask(params, (owner, taskId) => Effect.as(engine.cancel(owner, taskId), TaskWire.acknowledgement))
       case "tools/call":
-        return callTool.call(services, request)
+        return Effect.provideService(
+          callTool.call(services, request),
+          DeclaredCapabilities.DeclaredCapabilities,
+          request.meta.clientCapabilities
+        )
       case "tools/list":
         return params["cursor"] === undefined ? listed : refuse(WireError.invalidParams("params.cursor is not known"))
       case "server/discover":
@@ -99,16 +115,17 @@ const withTask = <A>(
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }
 
-const discover = (info: ServerInfo, tools: Services["tools"]): string => {
-  const { instructions, ...serverInfo } = info
+const discover = ({ instructions }: ServerInfo, { hasFixedTools, tools }: Services): string => {
   const hasTasks = tools.all.some(({ settings }) => Option.isSome(settings))
   return JSON.stringify({
     resultType: "complete",
     supportedVersions: [McpProtocol.ProtocolVersion],
-    capabilities: { tools: {}, ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {}) },
+    capabilities: {
+      tools: hasFixedTools ? {} : { listChanged: true },
+      ...(hasTasks ? { extensions: { [McpProtocol.TasksExtension]: {} } } : {})
+    },
     ...(instructions === undefined ? {} : { instructions }),
-    ...caching,
-    _meta: { [McpProtocol.MetaKey.serverInfo]: serverInfo }
+    ...caching
   })
 }
 

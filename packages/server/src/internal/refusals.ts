@@ -7,7 +7,9 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import type * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { TooOften } from "./ownerRates.ts"
 
 /**
  * Everything that serving a request may fail with.
@@ -21,6 +23,7 @@ export type Failure =
   | TaskStore.TaskStoreError
   | TaskStore.TaskAlreadyExists
   | TaskStore.TooManyTasks
+  | TooOften
 
 /**
  * A refusal that is already in the protocol's words.
@@ -57,6 +60,8 @@ export const toWireError = (failure: Failure): Effect.Effect<WireError.WireError
       return Effect.succeed(
         WireError.internalError(`Too many unfinished tasks: ${failure.limit} are allowed. Finish or cancel some first`)
       )
+    case "TooOften":
+      return Effect.succeed(tooOften(failure))
     case "TaskStoreError":
     case "TaskAlreadyExists":
       return Effect.as(Effect.logError("A request could not be served", failure), storeFailed)
@@ -72,6 +77,16 @@ export const defect = (cause: Cause.Cause<never>): Effect.Effect<WireError.WireE
   Cause.hasInterruptsOnly(cause)
     ? Effect.interrupt
     : Effect.as(Effect.logError("A request broke", cause), WireError.internalError("Internal error"))
+
+const tooOften = ({ rate, retryAfter, what }: TooOften): WireError.WireError => {
+  const window = Duration.format(Duration.fromInputUnsafe(rate.window))
+  return {
+    ...WireError.internalError(
+      `Too many ${what}: ${rate.limit} in ${window} are allowed. Try again in ${Duration.format(retryAfter)}`
+    ),
+    data: { retryAfterMs: Math.ceil(Duration.toMillis(retryAfter)) }
+  }
+}
 
 /** The same words for what does not exist, what is forgotten and what belongs to somebody else. */
 const taskNotFound = WireError.invalidParams("Failed to retrieve task: Task not found")

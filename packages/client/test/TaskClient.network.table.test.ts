@@ -1,0 +1,233 @@
+/** What a client bears, for how long, and what it does not bear at all. Every row is something that networks do. */
+import { TaskClientError } from "@effect-mcp-tasks/client"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema, Stream } from "effect"
+import * as HostileServer from "./HostileServer.ts"
+import * as TestClient from "./TestClient.ts"
+
+const { after, by, complete, created, done, dropped, error, event } = HostileServer
+const { events, got, html, http, reset, silence, truncated } = HostileServer
+
+const json = { "content-type": "application/json" }
+
+/** A failure, and the reason that it has in the end when it does not pass. */
+type Row = readonly [name: string, reply: HostileServer.Reply, reason: string]
+
+const passing: ReadonlyArray<Row> = [
+  ["a reset connection", reset, "Unreachable"],
+  ["no answer at all", silence, "Timeout"],
+  ["an answer that comes too late", after(31_000, got()), "Timeout"],
+  ["429", http(429), "HttpStatus"],
+  ["429 with Retry-After", http(429, "", { "retry-after": "7" }), "HttpStatus"],
+  ["429 with a JSON-RPC error", error(-32603, "slow down", { status: 429 }), "HttpStatus"],
+  ["500", http(500), "HttpStatus"],
+  ["502 with a page", http(502, "<html>Bad gateway</html>"), "HttpStatus"],
+  ["503", http(503), "HttpStatus"],
+  ["504", http(504), "HttpStatus"],
+  ["408", http(408), "HttpStatus"],
+  ["HTML in the place of JSON", html, "NotJson"],
+  ["HTML that says it is JSON", http(200, "<html></html>", json), "NotJson"],
+  ["JSON that was cut off", truncated, "NotJson"],
+  ["an empty body", http(200, "", json), "NotJson"],
+  ["no body and no type", http(200, "", {}), "NotJson"],
+  ["a message that is none", http(200, `{"hello":1}`, json), "Malformed"],
+  ["a batch", http(200, `[{"jsonrpc":"2.0","id":1,"result":{}}]`, json), "Malformed"],
+  ["JSON nested without end", http(200, `${"[".repeat(100_000)}`, json), "Malformed"],
+  ["202, as if it were a notification", http(202), "Malformed"],
+  ["a stream that breaks", dropped, "Lost"],
+  ["a stream that ends without an answer", events(Stream.make(": bye\n\n")), "Lost"],
+  ["a stream with something else on it", events(Stream.make("data: nonsense\n\n")), "NotJson"],
+  ["an internal error", error(-32603, "The store is away"), ""]
+]
+
+const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, tag: string]> = [
+  ["400", http(400), "TransportError"],
+  ["401", http(401), "TransportError"],
+  ["403", http(403), "TransportError"],
+  ["404", http(404, "<html>Not here</html>"), "TransportError"],
+  ["302", http(302, "", { location: "http://elsewhere.test/" }), "TransportError"],
+  ["an unknown method", error(-32601, "Method not found", { status: 404 }), "ProtocolError"],
+  ["a missing capability", error(-32021, "Missing", { status: 400 }), "ProtocolError"],
+  ["headers that do not match", error(-32020, "Mismatch", { status: 400 }), "ProtocolError"],
+  ["an error of its own", error(1234, "No"), "ProtocolError"],
+  ["another revision", error(-32022, "No", { status: 400, data: { supported: ["2025-11-25"] } }), "ProtocolError"],
+  ["a task without id", complete({ status: "working" }), "InvalidResponse"],
+  ["the answer to another request", http(200, `{"jsonrpc":"2.0","id":77,"result":{}}`, json), "InvalidResponse"],
+  ["a result of an unknown type", HostileServer.result({ ...HostileServer.task(), resultType: "x" }), "InvalidResponse"]
+]
+
+describe("a poll that fails", () => {
+  it.effect.each(passing)("is repeated after %s, under a new id (J14)", ([, reply]) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [reply, reply, done("at last")]
+      })
+      const value = yield* TestClient.run(client.call("work", {}, { success: Schema.String }))
+      assert.strictEqual(value, "at last")
+      const polls = server.of("tasks/get")
+      assert.strictEqual(polls.length, 3)
+      assert.strictEqual(new Set(polls.map(({ id }) => id)).size, 3)
+      assert.strictEqual(server.of("tools/call").length, 1)
+    }))
+
+  it.effect.each(passing)("is given up two minutes after %s began, with the id of the task", ([, reply, reason]) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [reply] })
+      const failed = yield* TestClient.failure(client.call("work"))
+      if (reason === "") {
+        assert.instanceOf(failed, TaskClientError.ProtocolError)
+        assert.deepStrictEqual(failed.error, { code: -32603, message: "The store is away" })
+      } else {
+        assert.instanceOf(failed, TaskClientError.TransportError)
+        assert.strictEqual(failed.reason, reason)
+      }
+      assert.strictEqual(failed.taskId, "t1")
+      const polls = server.of("tasks/get").map(({ at }) => at)
+      assert.isAtLeast(polls.length, 3)
+      assert.isAtMost((polls.at(-1) ?? 0) - (polls[0] ?? 0), 155_000)
+      assert.isEmpty(server.of("tasks/cancel"), "the task may go on")
+    }))
+
+  it.effect.each(final)("ends the call at once after %s", ([, reply, tag]) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [reply] })
+      const failed = yield* TestClient.failure(client.call("work"))
+      assert.strictEqual(failed._tag, tag)
+      assert.propertyVal(failed, "taskId", "t1")
+      assert.strictEqual(server.of("tasks/get").length, 1)
+    }))
+
+  it.effect("waits longer each time, and as long as Retry-After says", () =>
+    Effect.gen(function*() {
+      const busy = http(503)
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created({ pollIntervalMs: 200 })],
+        "tasks/get": [busy, busy, busy, busy, http(429, "", { "retry-after": "40" }), busy, done("x")]
+      })
+      yield* TestClient.run(client.call("work"), 50)
+      const at = server.of("tasks/get").map((request) => request.at)
+      const waits = at.slice(1).map((now, index) => now - (at[index] ?? 0))
+      const least = [500, 1000, 2000, 4000, 40_000, 16_000]
+      for (const [index, wait] of waits.entries()) {
+        assert.isAtLeast(wait, least[index] ?? 0)
+        assert.isAtMost(wait, (least[index] ?? 0) * 1.2 + 100)
+      }
+    }))
+
+  it.effect("reads Retry-After as a date too, and bears with one that is neither", () =>
+    Effect.gen(function*() {
+      const dated = { "retry-after": "Thu, 01 Jan 1970 00:01:00 GMT" }
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [http(503, "", dated), http(503, "", { "retry-after": "soon" }), done("x")]
+      })
+      yield* TestClient.run(client.call("work"))
+      const [, second = 0, third = 0] = server.of("tasks/get").map(({ at }) => at)
+      assert.isAtLeast(second, 60_000)
+      assert.isAtMost(second, 60_100)
+      assert.isBelow(third - second, 2000)
+    }))
+
+  it.effect("is given up at once when Retry-After lies beyond the deadline", () =>
+    Effect.gen(function*() {
+      for (const seconds of ["121", "999999999999999999999"]) {
+        const { client, server } = yield* TestClient.make({
+          "tools/call": [created()],
+          "tasks/get": [http(429, "", { "retry-after": seconds })]
+        })
+        const failed = yield* TestClient.failure(client.call("work"))
+        assert.instanceOf(failed, TaskClientError.TransportError)
+        assert.isAbove(failed.retryAfterMs ?? 0, 120_000)
+        assert.strictEqual(server.of("tasks/get").length, 1)
+      }
+    }))
+
+  it.effect("does not make the polls faster than the server asks", () =>
+    Effect.gen(function*() {
+      const slow = { pollIntervalMs: 10_000 }
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created(slow)],
+        "tasks/get": [reset, reset, done("x")]
+      })
+      yield* TestClient.run(client.call("work"))
+      const at = server.of("tasks/get").map((request) => request.at)
+      for (const [index, now] of at.slice(1).entries()) assert.isAtLeast(now - (at[index] ?? 0), 10_000)
+    }))
+
+  it.effect("begins a new deadline once a poll has succeeded", () =>
+    Effect.gen(function*() {
+      const hour = Array.from({ length: 60 }, (_, n) => n % 2 === 0 ? http(503, "", { "retry-after": "60" }) : got())
+      const { client } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [...hour, done("x")] })
+      assert.strictEqual(yield* TestClient.run(client.call("work", {}, { success: Schema.String }), 5000), "x")
+    }))
+})
+
+describe("a call that fails on its way", () => {
+  const failures = [...passing.map(([name, reply]) => [name, reply] as const), ...final.map(([name, reply]) =>
+    [name, reply] as const)].filter(([name]) =>
+      !["headers that do not match", "a task without id", "an answer that comes too late"].includes(name))
+
+  it.effect.each(failures)("is not sent again after %s", ([, reply]) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/call": [reply] })
+      yield* TestClient.failure(client.call("work"), 60_000)
+      assert.strictEqual(server.of("tools/call").length, 1)
+    }))
+
+  it.effect("says that it may have been carried out", () =>
+    Effect.gen(function*() {
+      const { client } = yield* TestClient.make({ "tools/call": [reset] })
+      const failed = yield* TestClient.failure(client.call("work"))
+      assert.match(failed.message, /not sent again, since it may have been carried out/)
+    }))
+})
+
+describe("answers and cancels", () => {
+  it.effect.each(passing)("are repeated after %s, the same answer without a new question", ([, reply]) =>
+    Effect.gen(function*() {
+      const { asked, handler } = TestClient.accepting()
+      let isAnswered = false
+      const acknowledge = by(() => {
+        isAnswered = true
+        return complete()
+      })
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [by(() => isAnswered ? done("x") : HostileServer.asking(["a"]))],
+        "tasks/update": [reply, reply, acknowledge]
+      })
+      yield* TestClient.run(client.call("work", {}, { onInput: handler }))
+      assert.strictEqual(asked.length, 1)
+      const sent = server.of("tasks/update").map(({ params }) => params["inputResponses"])
+      const answer = { a: { action: "accept", content: { ok: true } } }
+      assert.deepStrictEqual(sent, [answer, answer, answer])
+    }))
+
+  it.effect("are repeated for a cancel", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tasks/cancel": [reset, http(503), complete()] })
+      yield* TestClient.run(client.cancel("t1"))
+      assert.strictEqual(server.of("tasks/cancel").length, 3)
+    }))
+})
+
+describe("the size of an answer", () => {
+  const long = "x".repeat(5000)
+  const big: ReadonlyArray<readonly [string, HostileServer.Reply]> = [
+    ["a document", done(long)],
+    ["an event", by(({ id }) => events(Stream.make(event({ id, result: { resultType: "complete", long } }))))],
+    ["an event without end", events(Stream.forever(Stream.succeed("data: ".padEnd(500, "x"))))]
+  ]
+  it.effect.each(big)("is bounded for %s, and then final", ([, reply]) =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make(
+        { "tools/call": [created()], "tasks/get": [reply] },
+        { maxMessageBytes: 4000 }
+      )
+      const failed = yield* TestClient.failure(client.call("work"))
+      assert.instanceOf(failed, TaskClientError.TransportError)
+      assert.strictEqual(failed.reason, "TooLarge")
+      assert.strictEqual(server.of("tasks/get").length, 1)
+    }))
+})

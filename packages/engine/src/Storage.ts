@@ -1,0 +1,80 @@
+/**
+ * Everything that the processes of one server share, on one database: tasks, queue, list of workers, signals, time.
+ *
+ * To move a program from one database to another is to give another layer of these, and its client.
+ *
+ * @since 0.2.0
+ */
+import type * as PgClient from "@effect/sql-pg/PgClient"
+import * as Layer from "effect/Layer"
+import type * as Redis from "effect/persistence/Redis"
+import type * as Migrator from "effect/sql/Migrator"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import * as TaskClock from "./TaskClock.ts"
+import * as TaskQueue from "./TaskQueue.ts"
+import * as TaskSignal from "./TaskSignal.ts"
+import * as TaskStore from "./TaskStore.ts"
+import * as TaskWorkers from "./TaskWorkers.ts"
+
+/**
+ * What the processes of one server share.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.TaskWorkers | TaskSignal.TaskSignal
+
+/**
+ * On Redis. Needs a client such as `NodeRedis.layer` of `@effect/platform-node`.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerRedis: Layer.Layer<Storage, Redis.RedisError, Redis.Redis> = Layer.mergeAll(
+  TaskStore.layerRedis,
+  TaskQueue.layerRedis,
+  TaskWorkers.layerRedis,
+  TaskSignal.layerRedis,
+  TaskClock.layerRedis
+)
+
+/**
+ * On Postgres. Needs the client of `@effect/sql-pg`.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerPostgres: Layer.Layer<
+  Storage,
+  Migrator.MigrationError | SqlError.SqlError,
+  SqlClient.SqlClient | PgClient.PgClient
+> = Layer.mergeAll(
+  TaskStore.layerSql,
+  TaskQueue.layerSql,
+  TaskWorkers.layerSql,
+  TaskSignal.layerPostgres,
+  TaskClock.layerSql
+)
+
+/**
+ * On one SQLite file, for processes of one machine.
+ *
+ * **Gotchas**
+ *
+ * A process that waits for another's lock waits with its whole event loop: a handful of processes, not dozens.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerSqlite: Layer.Layer<
+  Storage,
+  Migrator.MigrationError | SqlError.SqlError,
+  SqlClient.SqlClient
+> = Layer.mergeAll(
+  TaskStore.layerSql,
+  TaskQueue.layerSql,
+  TaskWorkers.layerSql,
+  TaskSignal.layerPoll,
+  TaskClock.layerSql
+)

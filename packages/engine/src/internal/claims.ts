@@ -1,0 +1,106 @@
+/**
+ * From a task that nobody runs to its handler running here.
+ *
+ * A task is claimed by `Start`, in one write that names the attempt it is to follow: of any number of workers who try,
+ * one succeeds, and the others see that it did.
+ *
+ * @since 0.2.0
+ */
+import * as Task from "@effect-mcp-tasks/core/Task"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { TaskEngine } from "../TaskEngine.ts"
+import type { TaskStore } from "../TaskStore.ts"
+import type { TaskTools } from "../TaskTools.ts"
+import type { RunningTasks } from "./runningTasks.ts"
+import type { Seat, Slots } from "./slots.ts"
+import * as storedCall from "./storedCall.ts"
+
+/**
+ * What claiming needs.
+ *
+ * @since 0.2.0
+ */
+export interface ClaimServices {
+  readonly me: string
+  readonly engine: TaskEngine["Service"]
+  readonly store: TaskStore["Service"]
+  readonly tools: TaskTools["Service"]
+  readonly running: RunningTasks
+  readonly slots: Slots
+  readonly isAlive: (worker: string) => boolean
+}
+
+/**
+ * Makes what claims tasks for one worker.
+ *
+ * @since 0.2.0
+ */
+export const make = (services: ClaimServices) => {
+  const { engine, isAlive, me, running, slots, store, tools } = services
+  const claiming = new Set<string>()
+
+  const isHere = (taskId: string): boolean => running.has(taskId) || claiming.has(taskId)
+
+  /** Whether nobody who is alive sees to a live task. */
+  const isUnattended = ({ running, taskId, worker }: Task.LiveTask): boolean => {
+    if (!running || worker === undefined) return true
+    return worker === me ? !isHere(taskId) : !isAlive(worker)
+  }
+
+  /** Starts the next attempt, unless somebody who is alive has the task; then, and when it has ended, there is none. */
+  const start = Effect.fnUntraced(function*(taskId: string) {
+    while (true) {
+      const found = yield* store.read(taskId)
+      if (Option.isNone(found) || Task.isTerminal(found.value.task)) return Option.none()
+      const { task } = found.value
+      // We started it, and the store's answer was lost.
+      if (task.running && task.worker === me) return found
+      if (task.running && task.worker !== undefined && isAlive(task.worker)) return Option.none()
+      const started = yield* engine
+        .apply(found.value, { _tag: "Start", at: yield* engine.now, after: task.attempt, worker: me })
+        .pipe(Effect.result)
+      if (Result.isSuccess(started)) {
+        return Task.isTerminal(started.success.task) ? Option.none() : Option.some(started.success)
+      }
+      // Somebody was faster: what they did to the task is looked at next.
+      if (started.failure._tag === "TaskStoreError") return yield* started.failure
+    }
+  })
+
+  const startHere = Effect.fnUntraced(function*(taskId: string, seat: Seat) {
+    const started = yield* running.patiently(start(taskId), () => !running.isDraining)
+    if (Option.isNone(started)) return slots.release(seat)
+    const call = yield* storedCall.decode(tools, started.value.task)
+    if (Result.isSuccess(call)) return yield* running.run(started.value, call.success, seat)
+    slots.release(seat)
+    yield* running.fail(started.value, call.failure)
+  })
+
+  /**
+   * Claims a task and runs it here, in a slot of its own. Interrupts itself when there is no slot, or when the store is
+   * away and this process is about to end: then the task is for others.
+   */
+  const claim = (taskId: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (isHere(taskId)) return Effect.void
+      const seat = running.isDraining ? undefined : slots.tryTake()
+      if (seat === undefined) return Effect.interrupt
+      claiming.add(taskId)
+      return startHere(taskId, seat).pipe(
+        Effect.catchTag("TaskStoreError", (error) => error.reason === "Corrupt" ? Effect.void : Effect.interrupt),
+        Effect.onError(() => Effect.sync(() => slots.release(seat))),
+        Effect.ensuring(Effect.sync(() => claiming.delete(taskId)))
+      )
+    }).pipe(Effect.uninterruptible)
+
+  return { claim, isUnattended }
+}
+
+/**
+ * What claims tasks for one worker.
+ *
+ * @since 0.2.0
+ */
+export type Claims = ReturnType<typeof make>

@@ -1,0 +1,93 @@
+/**
+ * Where background loops report, and what follows from their reports.
+ *
+ * @since 0.2.0
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { LoopState, Readiness } from "../Health.ts"
+
+/**
+ * What a loop reports to.
+ *
+ * @since 0.2.0
+ */
+export interface LoopReport {
+  /** A round begins. */
+  readonly begin: Effect.Effect<void>
+  /** A round has ended well, or waits for something to do: neither can be late. */
+  readonly rest: Effect.Effect<void>
+  /** A round has failed. */
+  readonly fail: Effect.Effect<void>
+  /** The loop is no more, as was intended. */
+  readonly leave: Effect.Effect<void>
+}
+
+/**
+ * Where background loops report.
+ *
+ * @since 0.2.0
+ */
+export interface HealthBoard {
+  /** Adds a loop whose rounds may take so many milliseconds. */
+  readonly join: (name: string, limit: number) => LoopReport
+  /** Says that the process goes away. */
+  readonly stop: Effect.Effect<void>
+  readonly readiness: Effect.Effect<Readiness>
+}
+
+interface Entry {
+  readonly name: string
+  readonly limit: number
+  /** When the current round began, in milliseconds of the monotonic clock; none while the loop rests. */
+  begun: number | undefined
+  isFailing: boolean
+}
+
+const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
+
+const stateOf = ({ begun, isFailing, limit }: Entry, at: number): LoopState => {
+  if (begun !== undefined && at - begun > limit) return "stuck"
+  return isFailing ? "failing" : "turning"
+}
+
+/**
+ * Makes an empty board.
+ *
+ * @since 0.2.0
+ */
+export const make = Effect.sync((): HealthBoard => {
+  const entries = new Set<Entry>()
+  let isStopping = false
+
+  return {
+    join: (name, limit) => {
+      const entry: Entry = { name, limit, begun: undefined, isFailing: false }
+      entries.add(entry)
+      return {
+        begin: Effect.map(now, (at) => {
+          entry.begun = at
+        }),
+        rest: Effect.sync(() => {
+          entry.begun = undefined
+          entry.isFailing = false
+        }),
+        fail: Effect.sync(() => {
+          entry.begun = undefined
+          entry.isFailing = true
+        }),
+        leave: Effect.sync(() => {
+          entries.delete(entry)
+        })
+      }
+    },
+    stop: Effect.sync(() => {
+      isStopping = true
+    }),
+    readiness: Effect.map(now, (at) => {
+      const loops = Object.fromEntries([...entries].map((entry) => [entry.name, stateOf(entry, at)]))
+      const isTurning = entries.size > 0 && Object.values(loops).every((state) => state === "turning")
+      return { isReady: isTurning && !isStopping, isStopping, loops }
+    })
+  }
+})

@@ -1,0 +1,84 @@
+/**
+ * Background work that never stops by itself: whatever goes wrong in a round, there is a next one.
+ *
+ * @since 0.2.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { Health } from "../Health.ts"
+
+/**
+ * How a loop turns.
+ *
+ * @since 0.2.0
+ */
+export interface LoopOptions {
+  /** What the log and the health report call it. */
+  readonly name: string
+  /** How long a round may take before the loop counts as stuck; 30 seconds. */
+  readonly limit?: Duration.Duration | undefined
+}
+
+/**
+ * How a round says what it is at.
+ *
+ * @since 0.2.0
+ */
+export interface Turn {
+  /** Runs a part of the round in which there is nothing to do, however long that lasts. */
+  readonly idle: <A, E, R>(waiting: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Says that there is something to do again. */
+  readonly begin: Effect.Effect<void>
+}
+
+const longestPause = Duration.seconds(5)
+
+const pauseAfter = (failures: number): Duration.Duration =>
+  Duration.min(Duration.millis(100 * 2 ** Math.min(failures, 10)), longestPause)
+
+/**
+ * Runs a round again and again in the background, for as long as the scope lives.
+ *
+ * **Details**
+ *
+ * A round that fails, dies or interrupts itself is logged when the one before it had not, and is followed by the next
+ * after a pause that grows to five seconds. The loop reports to `Health`, where there is one.
+ *
+ * @since 0.2.0
+ */
+export const run = Effect.fnUntraced(function*<E, R>(
+  { limit = Duration.seconds(30), name }: LoopOptions,
+  round: (turn: Turn) => Effect.Effect<unknown, E, R>
+): Effect.fn.Return<void, never, R | Scope.Scope> {
+  const health = yield* Effect.serviceOption(Health)
+  const report = Option.getOrUndefined(health)?.board.join(name, Duration.toMillis(limit))
+  const tell = (what: "begin" | "rest" | "fail" | "leave") => report?.[what] ?? Effect.void
+  let failures = 0
+
+  const turn: Turn = {
+    idle: (waiting) => tell("rest").pipe(Effect.andThen(waiting), Effect.tap(tell("begin"))),
+    begin: tell("begin")
+  }
+
+  const failed = (cause: Cause.Cause<E>) =>
+    Effect.gen(function*() {
+      yield* tell("fail")
+      const message = Effect.logError("A background loop fails; it tries on", cause)
+      if (failures === 0) yield* Effect.annotateLogs(message, { loop: name })
+      yield* Effect.sleep(pauseAfter(failures++))
+    })
+
+  const turned = Effect.gen(function*() {
+    yield* tell("rest")
+    if (failures > 0) yield* Effect.annotateLogs(Effect.logInfo("A background loop works again"), { loop: name })
+    failures = 0
+  })
+
+  const once = Effect.suspend(() => Effect.andThen(tell("begin"), round(turn))).pipe(
+    Effect.matchCauseEffect({ onSuccess: () => turned, onFailure: failed })
+  )
+  yield* Effect.forkScoped(Effect.ensuring(Effect.forever(once), tell("leave")))
+})

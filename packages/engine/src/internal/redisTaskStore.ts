@@ -1,0 +1,196 @@
+/**
+ * A store in Redis: a hash for each task, and sorted sets to find it by. Each operation is one command or one script,
+ * and nothing of a task carries a time to live.
+ *
+ * @since 0.1.0
+ */
+import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redis from "effect/persistence/Redis"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as TaskRecord from "../TaskRecord.ts"
+import type { DueTask, TaskStore } from "../TaskStore.ts"
+import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
+import * as redisSafety from "./redisSafety.ts"
+import * as redisScripts from "./redisScripts.ts"
+import * as storeFailure from "./storeFailure.ts"
+
+type Operation = TaskStoreError["operation"]
+
+/** The store's keys, and how it asks Redis. */
+interface Connection {
+  readonly redis: Redis.Redis["Service"]
+  readonly keys: redisScripts.Keys
+  /** Runs a script, whether Redis knows it already or not. */
+  readonly run: <P extends ReadonlyArray<unknown>, A>(
+    script: Redis.Script<{ readonly params: P; readonly result: A }>
+  ) => (...params: P) => Effect.Effect<A, Redis.RedisError>
+  /** Gives up after a while, and says what failed. */
+  readonly within: <A>(
+    operation: Operation,
+    reply: Effect.Effect<A, Redis.RedisError>
+  ) => Effect.Effect<A, TaskStoreError>
+}
+
+/**
+ * Makes the store, after looking for settings of Redis that would lose tasks.
+ *
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function*(options: {
+  readonly prefix: string
+  readonly timeout: Duration.Duration
+}) {
+  const { prefix, timeout } = options
+  if (!/^[^{}]+$/.test(prefix)) {
+    return yield* Effect.die(new TypeError(`A prefix of keys is not empty and has no braces; this is "${prefix}"`))
+  }
+  const redis = yield* Redis.Redis
+  const within: Connection["within"] = (operation, reply) =>
+    Effect.timeoutOrElse(Effect.mapError(reply, storeFailure.fromRedis(operation)), {
+      duration: timeout,
+      orElse: () => Effect.fail(silent(operation, timeout))
+    })
+  const on = { redis, keys: redisScripts.keys(prefix), run: runOn(redis), within }
+  yield* redisSafety.check(redis).pipe(Effect.timeoutOption(timeout))
+  return { ...writing(on), ...reading(on) }
+})
+
+const isUnknownScript = ({ cause }: Redis.RedisError): boolean => String(cause).includes("NOSCRIPT")
+
+/**
+ * The service sends a script that Redis has forgotten again, once. If it is forgotten anew before it is called, it goes
+ * in one piece. None of that is done twice: a script that is unknown has not run.
+ */
+const runOn = (redis: Redis.Redis["Service"]): Connection["run"] =>
+<P extends ReadonlyArray<unknown>, A>(script: Redis.Script<{ readonly params: P; readonly result: A }>) => {
+  const known = redis.eval(script)
+  const whole = (params: P) =>
+    redis.send<A>("EVAL", script.lua, `${script.numberOfKeys(...params)}`, ...script.params(...params).map(String))
+  return (...params: P) =>
+    known(...params).pipe(Effect.catch((error) => isUnknownScript(error) ? whole(params) : Effect.fail(error)))
+}
+
+const silent = (operation: Operation, timeout: Duration.Duration): TaskStoreError =>
+  new TaskStoreError({
+    operation,
+    reason: "Unavailable",
+    cause: new Error(`Redis did not answer within ${Duration.format(timeout)}`)
+  })
+
+const writing = (
+  { keys, run, within }: Connection
+): Pick<TaskStore["Service"], "create" | "replace" | "remove"> => {
+  const create = run(redisScripts.create)
+  const replace = run(redisScripts.replace)
+  const remove = run(redisScripts.remove)
+  return {
+    create: Effect.fnUntraced(function*(task, { maxLive }) {
+      const record = TaskRecord.encode(task)
+      switch (yield* within("create", create(keys, record, maxLive))) {
+        case "created":
+          return { task, version: 1 }
+        case "known":
+          return yield* new TaskAlreadyExists({ taskId: task.taskId })
+        case "many":
+          return yield* new TooManyTasks({ limit: maxLive })
+      }
+    }),
+
+    replace: Effect.fnUntraced(function*({ task: { taskId }, version }, next) {
+      const record = { ...TaskRecord.encode(next), taskId }
+      const isReplaced = (yield* within("replace", replace(keys, record, version))) === 1
+      return isReplaced ? { task: next, version: version + 1 } : yield* new VersionConflict({ taskId, version })
+    }),
+
+    remove: (taskId, version) => Effect.map(within("remove", remove(keys, taskId, version)), (removed) => removed === 1)
+  }
+}
+
+const reading = (
+  { keys, redis, run, within }: Connection
+): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => {
+  const due = run(redisScripts.due)
+  const list = run(redisScripts.list)
+  const members = (taskId: string, ...names: ReadonlyArray<string>) =>
+    redis.send<ReadonlyArray<string | null>>("HMGET", keys.tasks + taskId, ...names)
+
+  return {
+    read: Effect.fnUntraced(function*(taskId) {
+      const [version, body, result] = yield* within("read", members(taskId, "version", "body", "result"))
+      return Predicate.isNullish(version) ? Option.none() : Option.some(yield* decode("read", version, body, result))
+    }),
+
+    view: Effect.fnUntraced(function*(taskId) {
+      const [owner, live, due, head, result] = yield* within(
+        "view",
+        members(taskId, "owner", "live", "due", "head", "result")
+      )
+      if (Predicate.isNullish(owner)) return Option.none()
+      if (Predicate.isNullish(head)) {
+        return yield* new TaskStoreError({ operation: "view", reason: "Corrupt", cause: new Error("It has no head") })
+      }
+      return Option.some({
+        taskId,
+        owner,
+        live: live === "1",
+        dueAt: due ? Number(due) : null,
+        head,
+        result: result ?? null
+      })
+    }),
+
+    due: (now, limit) => Effect.map(within("due", due(keys, now, limit)), dueTasks),
+
+    countLive: (owner) =>
+      within("countLive", redis.send<number>("ZLEXCOUNT", keys.owned, ...redisScripts.range(owner))),
+
+    list: Effect.fnUntraced(function*(options) {
+      const listing = start(keys, options)
+      const found: Array<Task.Stored> = []
+      let from: string | undefined = listing.from
+      while (from !== undefined && found.length < options.limit) {
+        const rest: redisScripts.Listing = { ...listing, from, limit: options.limit - found.length }
+        const [last, ...hits] = yield* within("list", list(keys, rest))
+        for (let at = 0; at < hits.length; at += 3) {
+          found.push(yield* decode("list", hits[at], hits[at + 1], hits[at + 2]))
+        }
+        from = Predicate.isNullish(last) ? undefined : `(${last}`
+      }
+      return found
+    })
+  }
+}
+
+/** The index that lists what is asked for with the fewest misses. */
+const start = (
+  keys: redisScripts.Keys,
+  { after = "", limit, live, owner }: Parameters<TaskStore["Service"]["list"]>[0]
+): redisScripts.Listing => {
+  const whole = { from: `(${after}`, to: "+", skip: 0, limit, live: undefined }
+  if (live !== true) return { ...whole, index: keys.ids, owner, live }
+  if (owner === undefined) return { ...whole, index: keys.live, owner }
+  const [, to] = redisScripts.range(owner)
+  const before = `${owner}\0`
+  const skip = new TextEncoder().encode(before).length
+  return { ...whole, index: keys.owned, owner: undefined, from: `(${before}${after}`, to, skip }
+}
+
+const dueTasks = (flat: ReadonlyArray<string>): ReadonlyArray<DueTask> => {
+  const tasks: Array<DueTask> = []
+  for (let at = 0; at < flat.length; at += 3) {
+    tasks.push({ taskId: flat[at] ?? "", version: Number(flat[at + 1]), live: flat[at + 2] === "1" })
+  }
+  return tasks
+}
+
+type Text = string | null | undefined
+
+const decode = (operation: Operation, version: Text, body: Text, result: Text) =>
+  Effect.fromResult(Result.mapBoth(TaskRecord.decode({ body: body ?? "", result: result ?? null }), {
+    onSuccess: (task): Task.Stored => ({ task, version: Number(version) }),
+    onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
+  }))

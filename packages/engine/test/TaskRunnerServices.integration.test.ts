@@ -1,0 +1,70 @@
+/** Replicas that share a server. Time passes by itself here. */
+import { TaskQueue, TaskSignal, TaskStore, TaskWorkers } from "@effect-mcp-tasks/engine"
+import { Effect, Layer } from "effect"
+import { Redis } from "effect/persistence"
+import { SqlClient } from "effect/sql"
+import * as clients from "./clients.ts"
+import * as FaultsTest from "./FaultsTest.ts"
+import * as Fleet from "./Fleet.ts"
+import * as ReplicasTest from "./ReplicasTest.ts"
+import * as services from "./services.ts"
+import * as ShutdownTest from "./ShutdownTest.ts"
+import * as TaskRunnerTest from "./TaskRunnerTest.ts"
+
+const pollInterval = "50 millis"
+
+/** Replicas under keys of their own, each with a queue client of its own. */
+const onRedis = (url: string) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const prefix = services.uniqueName()
+    const redis = yield* Redis.Redis
+    return Fleet.replicas({
+      queue: Layer.provide(
+        TaskQueue.layerRedisWith({ prefix, pollInterval, lockExpiration: "1 second" }),
+        Layer.succeed(Redis.Redis, redis)
+      ),
+      time: Effect.map(
+        Effect.orDie(redis.send<ReadonlyArray<string>>("TIME")),
+        ([seconds, micros]) => Number(seconds) * 1_000 + Number(micros) / 1_000
+      )
+    }).pipe(
+      Layer.provide([
+        TaskStore.layerRedisWith({ prefix }),
+        TaskWorkers.layerRedisWith({ prefix }),
+        TaskSignal.layerRedisWith({ channel: prefix }),
+        services.dropKeysAfter(`{${prefix}}*`)
+      ])
+    )
+  })).pipe(Layer.provide(clients.redis(url)))
+
+/** Replicas in a schema of their own. */
+const onPostgres = (url: string) =>
+  Layer.unwrap(Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const now = sql<{ readonly now: number }>`SELECT
+      CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS DOUBLE PRECISION) AS now`
+    return Fleet.replicas({
+      queue: Layer.provide(
+        TaskQueue.layerSqlWith({ pollInterval, lockExpiration: "1 second" }),
+        Layer.succeed(SqlClient.SqlClient, sql)
+      ),
+      time: Effect.map(Effect.orDie(now), ([row]) => row?.now ?? Number.NaN)
+    }).pipe(
+      Layer.provide([
+        TaskStore.layerSql,
+        TaskWorkers.layerSql,
+        TaskSignal.layerPostgresWith({ channel: services.uniqueName() })
+      ])
+    )
+  })).pipe(Layer.provide(services.postgresClient(url, { maxConnections: 8 })))
+
+const declare = <E>(name: string, layer: Layer.Layer<Fleet.Fleet, E>) => {
+  const capabilities = { replicas: true, virtualTime: false }
+  TaskRunnerTest.suite(`TaskRunner.layerQueue on ${name}`, layer, capabilities)
+  ReplicasTest.suite(`replicas on ${name}`, layer, capabilities)
+  ShutdownTest.suite(`a replica that goes away, on ${name}`, layer, capabilities)
+  FaultsTest.suite(`replicas in trouble, on ${name}`, layer, capabilities)
+}
+
+services.withService(services.redis, (url) => declare("Redis", onRedis(url)))
+services.withService(services.postgres, (url) => declare("Postgres", onPostgres(url)))

@@ -1,0 +1,44 @@
+/**
+ * Keeps a database file for one process that asks for it, while others may still look into it.
+ *
+ * SQLite's own exclusive mode would shut out readers too. So the lock is on an empty database beside the file, which
+ * nothing else uses. The operating system holds it, and lets it go with the process, however that ends.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import type * as SqlError from "effect/sql/SqlError"
+import { DatabaseSync } from "node:sqlite"
+import * as Failure from "./failure.ts"
+
+const retryDelay = Duration.millis(50)
+
+const isLocked = (error: SqlError.SqlError): boolean => error.reason._tag === "LockTimeoutError"
+
+/** Holds the lock of `database` for the life of the scope; waits as long for it as for any other lock. */
+export const hold = (
+  database: DatabaseSync,
+  busyTimeoutMillis: number
+): Effect.Effect<void, SqlError.SqlError, Scope.Scope> => {
+  const location = database.location()
+  // What is in memory belongs to its connection.
+  if (location === null) return Effect.void
+  const failure = (cause: unknown) =>
+    Failure.fromCause(cause, "open", `${location} is kept by another process that opened it with \`exclusive\``)
+  const lock = Effect.acquireRelease(
+    Effect.try({ try: () => new DatabaseSync(`${location}-lock`), catch: failure }),
+    (held) => Effect.sync(() => held.close())
+  )
+  return Effect.flatMap(lock, (held) =>
+    Effect.try({ try: () => held.exec("BEGIN EXCLUSIVE"), catch: failure }).pipe(
+      Effect.retry({
+        while: isLocked,
+        schedule: Schedule.spaced(retryDelay),
+        times: Math.ceil(busyTimeoutMillis / Duration.toMillis(retryDelay))
+      }),
+      // The other process lives in real time, whatever this program's clock is.
+      Effect.provideService(Clock.Clock, Clock.Clock.defaultValue())
+    ))
+}
