@@ -43,8 +43,10 @@ const isStopping = (task: Task.Task): boolean =>
  *
  * @since 0.1.0
  */
-export const judge = (file: TaskFile, nowMs: number): Found => {
+export const judge = (file: TaskFile, nowMs: number, findsOrphans: boolean): Found => {
   const { now: task } = file
+  // A task whose creation failed for its caller may be nobody's until it expires: no client knows of it.
+  const isOrphan = !findsOrphans && !file.isAcknowledged && file.runs.length === 0
   const found: Array<Found> = []
   for (const run of file.runs.filter(({ endedAtMs, process }) => endedAtMs === undefined && process.isAlive)) {
     const isStopped = task === undefined || isOverdue(file, nowMs, isStopping)
@@ -56,18 +58,14 @@ export const judge = (file: TaskFile, nowMs: number): Found => {
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
-  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs)) {
+  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs) && !isOrphan) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
   return found.flat()
 }
 
-/**
- * Whether a live task runs nowhere. A task whose creation failed for its caller is nobody's until it expires: no client
- * knows of it.
- */
+/** Whether a live task has run nowhere for longer than others need to notice. */
 const isAbandoned = (file: TaskFile, task: Task.Task, nowMs: number): boolean => {
   const run = runOf(file, task)
-  const isOrphan = !file.isAcknowledged && file.runs.length === 0
-  return !isOrphan && (run === undefined || nowMs - (run.endedAtMs ?? nowMs) > patienceMs)
+  return run === undefined || nowMs - (run.endedAtMs ?? nowMs) > patienceMs
 }
