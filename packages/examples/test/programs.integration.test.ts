@@ -143,11 +143,12 @@ describe("the documentation", () => {
     assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
+    assert.strictEqual(codeOf(read("docs/guides/securing-a-server.md")).join("\n"), programOf("secured.ts"))
   })
 
   it("links to files that exist", () => {
-    const guides = ["getting-started", "writing-a-tool", "asking"].map((name) => `docs/guides/${name}.md`)
-    const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
+    const names = ["getting-started", "writing-a-tool", "asking", "securing-a-server", "limits"]
+    const pages = ["README.md", "docs/ARCHITECTURE.md", ...names.map((name) => `docs/guides/${name}.md`)]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
         assert.isTrue(existsSync(join(Program.root, page, "..", target)), `${page} links to ${target}`)
