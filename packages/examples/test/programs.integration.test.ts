@@ -148,6 +148,7 @@ describe("the documentation", () => {
     assert.deepStrictEqual(codeOf(read("docs/guides/stdio.md")), [programOf("stdio.ts")])
     assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), [programOf("observed.ts")])
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
+    assert.strictEqual(codeOf(read("docs/guides/securing-a-server.md")).join("\n"), programOf("secured.ts"))
   })
 
   it("links to files that exist", () => {

@@ -37,7 +37,14 @@ const First = Tool.make("first", {
   failure
 }).annotate(TaskTool.Policy, policy)
 
-const toolkit = Toolkit.make(Plain, Job, Strict, Typed, Routed, First)
+const Shape = Tool.make("shape", {
+  description: "Answers with something as long or as deep as it is told, or does something as often",
+  parameters: Schema.Struct({ what: Schema.String, size: Schema.Int }),
+  success: Schema.Unknown,
+  failure
+}).annotate(TaskTool.Policy, policy)
+
+const toolkit = Toolkit.make(Plain, Job, Strict, Typed, Routed, First, Shape)
 
 const form = { message: "Which name?", schema: Schema.Struct({ name: Schema.String }) }
 
@@ -87,6 +94,37 @@ const scripts: Readonly<Record<string, Answer>> = {
 const run = ({ text }: { readonly text: string }): Answer =>
   Object.hasOwn(scripts, text) ? scripts[text] ?? Effect.never : Effect.succeed(text)
 
+const nested = (levels: number): unknown => {
+  let value: ReadonlyArray<unknown> = []
+  for (let level = 1; level < levels; level++) value = [value]
+  return value
+}
+
+const each = <A, E>(times: number, run: (key: string) => Effect.Effect<A, E>) =>
+  Effect.forEach(Array.from({ length: times }, (_, index) => `${index}`), run, { discard: true })
+
+const shape = ({ size, what }: { readonly what: string; readonly size: number }) =>
+  Effect.flatMap(CurrentTask.CurrentTask, (task): Effect.Effect<unknown, CurrentTask.InputUnavailable> => {
+    switch (what) {
+      case "length":
+        return Effect.succeed("x".repeat(size))
+      case "depth":
+        return Effect.succeed(nested(size))
+      case "questions":
+        return each(size, (key) => task.elicit(key, form))
+      case "question":
+        return task.elicit("long", { ...form, message: "x".repeat(size) })
+      case "steps":
+        return each(size, (name) => task.step(name, Schema.String, Effect.succeed("done")))
+      case "step":
+        return task.step("long", Schema.String, Effect.succeed("x".repeat(size)))
+      case "report":
+        return Effect.andThen(task.report("x".repeat(size)), Effect.never)
+      default:
+        return Effect.andThen(task.extend(size), Effect.never)
+    }
+  })
+
 /** The tools, ready to be served. */
 export const layer = TaskTools.layer(toolkit).pipe(
   Layer.provide(toolkit.toLayer({
@@ -95,6 +133,7 @@ export const layer = TaskTools.layer(toolkit).pipe(
     strict: run,
     typed: ({ amount }) => Effect.succeed({ total: amount + 1 }),
     routed: ({ region }) => Effect.succeed(region),
+    shape,
     first: TaskTool.askFirst(
       () => ask("name"),
       ({ text }, answer) => text === "" ? Effect.succeed(answer) : run({ text })
