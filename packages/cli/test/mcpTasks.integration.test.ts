@@ -36,7 +36,8 @@ describe("mcp-tasks, with nobody at a terminal", () => {
   it.live("leaves a task, and looks, answers, watches and cancels from other shells", () =>
     Effect.gen(function*() {
       const { file, url } = yield* Cli.serve
-      const detach = Effect.map(Cli.run(["call", url, "export_report", args, "--detach"]), ({ stdout }) => stdout.trim())
+      const detached = Cli.run(["call", url, "export_report", args, "--detach"])
+      const detach = Effect.map(detached, ({ stdout }) => stdout.trim())
       const first = yield* detach
       const unanswered = yield* Cli.run(["call", url, "export_report", args])
       assert.strictEqual(unanswered.code, 6)
@@ -124,7 +125,7 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
       yield* Cli.run(["answer", url, task, "redaction_level=none"])
       const { code, screen } = yield* Fiber.join(watching)
       assert.strictEqual(code, 0, screen)
-      assert.match(screen, /\r\u001b\[K00:\d\d {2}/)
+      assert.isAbove(screen.split("\r\u001b[K00:0").length, 2)
       assert.include(screen, "none")
     }), 180_000)
 })

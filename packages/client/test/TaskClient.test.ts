@@ -74,17 +74,17 @@ describe("a call", () => {
         const names: Record<string, string> = { "tools/list": "none", "tools/call": "work" }
         assert.strictEqual(headers["mcp-name"] ?? "none", names[method] ?? "=?base64?dMOkc2sKMQ==?=", method)
       }
-      const ids = server.seen.map(({ id }) => id)
-      assert.strictEqual(new Set(ids).size, ids.length, "each request has an id of its own")
+      assert.strictEqual(new Set(server.seen.map(({ id }) => id)).size, server.seen.length, "each has an id of its own")
     }))
 
   it.effect("goes on with its caller's trace in every request of the call", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [done("x")] })
       yield* TestClient.run(client.call("work"))
-      const traces = server.seen.map(({ params }) => String((params["_meta"] as Schema.JsonObject)["traceparent"]))
-      for (const trace of traces) assert.match(trace, /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
-      assert.strictEqual(new Set(traces.map((trace) => trace.split("-")[1])).size, 1)
+      const [first = "", ...rest] = server.seen.map(({ params }) =>
+        String((params["_meta"] as Schema.JsonObject)["traceparent"]))
+      assert.match(first, /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
+      for (const trace of rest) assert.strictEqual(trace.split("-")[1], first.split("-")[1])
     }))
 
   it.effect("takes an absent resultType as complete, and a wrong one on tasks/get too [J3]", () =>
@@ -300,9 +300,7 @@ describe("questions before there is a task (MRTR)", () => {
 
   it.effect("may be no more than a wish to be asked again", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({
-        "tools/call": [asks({ requestState: "1" }), text("done")]
-      })
+      const { client, server } = yield* TestClient.make({ "tools/call": [asks({ requestState: "1" }), text("done")] })
       yield* TestClient.run(client.call("work"))
       const [, again] = server.of("tools/call")
       assert.deepStrictEqual([again?.params["requestState"], again?.params["inputResponses"]], ["1", undefined])
@@ -396,9 +394,8 @@ describe("a handle", () => {
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [got()] })
       yield* TestClient.run(Effect.scoped(Effect.asVoid(client.start("work"))))
-      const polls = server.of("tasks/get").length
+      const sent = server.seen.length
       yield* TestClient.run(Effect.sleep(60_000), 1000)
-      assert.strictEqual(server.of("tasks/get").length, polls)
-      assert.isEmpty(server.of("tasks/cancel"))
+      assert.strictEqual(server.seen.length, sent)
     }))
 })

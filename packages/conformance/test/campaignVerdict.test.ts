@@ -31,7 +31,9 @@ const faults = (task: Verdict.Seen, ...deeds: ReadonlyArray<Deed>) =>
 describe("the verdict of a campaign", () => {
   it("finds nothing wrong with what is right", () => {
     assert.deepStrictEqual(
-      faults(seen(), event("Created"), run, begin("1"), kept("1"), run, kept("1", 2), begin("2", 2), event("Completed")),
+      faults(
+        seen(), event("Created"), run, begin("1"), kept("1"), run, kept("1", 2), begin("2", 2), event("Completed")
+      ),
       []
     )
     const cancelled: View = { taskId, status: "cancelled" }

@@ -118,7 +118,8 @@ const onPostgres = Effect.gen(function*() {
       Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }), { local: true })
     )
   yield* Effect.acquireRelease(run(`CREATE SCHEMA ${name}`), () => Effect.orDie(run(`DROP SCHEMA ${name} CASCADE`)))
-  return { what: `Postgres at ${new URL(url).host}`, args: ["--postgres", url, "--name", name] } satisfies Place as Place
+  const place: Place = { what: `Postgres at ${new URL(url).host}`, args: ["--postgres", url, "--name", name] }
+  return place
 })
 
 const demo = Effect.fnUntraced(function*(postgres: boolean) {

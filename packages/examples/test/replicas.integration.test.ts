@@ -81,7 +81,8 @@ describe("the replicas of the guide", () => {
 })
 
 const demo = Effect.fnUntraced(function*(...flags: ReadonlyArray<string>) {
-  const { code, stderr, stdout } = yield* Program.run(process.execPath, [...Program.fromSource("replicas.ts"), ...flags])
+  const args = [...Program.fromSource("replicas.ts"), ...flags]
+  const { code, stderr, stdout } = yield* Program.run(process.execPath, args)
   assert.strictEqual(code, 0, `${stdout}\n${stderr}`)
   assert.match(stdout, /kill -9 +replica [ABC] is gone/)
   assert.match(stdout, /nothing finished was done again\n$/)

@@ -23,7 +23,7 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import type { Process } from "./Process.ts"
-import type { Connection } from "./Shared.ts"
+import type { Connection } from "./SharedServices.ts"
 import * as Tools from "./Tools.ts"
 
 /** What a runner may use besides what is shared. */

@@ -49,7 +49,9 @@ export const run = (scenario: Scenario, options: Options = {}): Outcome => {
   while (!world.isStopped && world.steps < maxSteps && untilMs < calmAtMs + endMs) {
     untilMs += lookMs
     world.run({ untilMs, maxSteps })
-    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) auditor.calm(runners[scenario.runner].findsOrphans)
+    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) {
+      auditor.calm(runners[scenario.runner].findsOrphans)
+    }
     if (auditor.hasEverythingEnded && clients.active === 0) break
   }
   if (!world.isStopped && world.steps >= maxSteps) auditor.object("restless", `${world.steps} steps`)
