@@ -42,7 +42,8 @@ export interface HttpOptions {
  * @category conversions
  * @since 0.1.0
  */
-export const nameOf = (url: string | URL): string => String(url).replace(/^(\w+:\/\/)[^/]*@/, "$1").replace(/[?#].*$/s, "")
+export const nameOf = (url: string | URL): string =>
+  String(url).replace(/^(\w+:\/\/)[^/]*@/, "$1").replace(/[?#].*$/s, "")
 
 /**
  * Reaches a server over HTTP, with the HTTP client that is provided.
