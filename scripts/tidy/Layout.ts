@@ -44,6 +44,11 @@ export const arrows: ReadonlyMap<string, Arrows> = new Map([
 /** Packages that nothing may import. */
 export const leaves: ReadonlyArray<string> = ["cli", "simulation", "conformance", "benchmarks"]
 
+/** What the tests of every package may import of another package's tests: there is one way to find a server. */
+export const sharedTests: ReadonlyArray<string> = ["clients.ts", "OwnServer.ts", "services.ts", "TcpProxy.ts"].map(
+  (file) => `packages/engine/test/${file}`
+)
+
 /** A path below which some of what the `outside` rule bans is allowed. `"any"` lets all of it in. */
 export interface Edge {
   readonly path: string

@@ -37,6 +37,15 @@ export interface HttpOptions {
 }
 
 /**
+ * What a server is called towards users: its address, without what may be secret in it.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const nameOf = (url: string | URL): string =>
+  String(url).replace(/^(\w+:\/\/)[^/]*@/, "$1").replace(/[?#].*$/s, "")
+
+/**
  * Reaches a server over HTTP, with the HTTP client that is provided.
  *
  * **Gotchas**
@@ -53,7 +62,7 @@ export const layer = (options: HttpOptions): Layer.Layer<Transport, never, HttpC
       const client = HttpClient.withScope(yield* HttpClient.HttpClient)
       const own = Headers.fromInput(options.headers)
       const maxBytes = options.maxMessageBytes ?? 16 * 1024 * 1024
-      const where = placeOf(options.url)
+      const where = nameOf(options.url)
       return Transport.of({
         isAmbiguous: false,
         send: (request) =>
@@ -74,9 +83,6 @@ const post = (url: string | URL, own: Headers.Headers, { body, headers }: Outgoi
     HttpClientRequest.setHeaders({ ...headers, accept: "application/json, text/event-stream" }),
     HttpClientRequest.bodyText(body, "application/json")
   )
-
-/** An address without what may be secret in it. */
-const placeOf = (url: string | URL): string => String(url).replace(/^(\w+:\/\/)[^/]*@/, "$1").replace(/[?#].*$/s, "")
 
 /** A client that makes errors of error statuses (`filterStatusOk`) has the response in its error. */
 const unanswered = (
@@ -101,7 +107,10 @@ const read = (response: HttpClientResponse.HttpClientResponse, request: Outgoing
   if (status < 200 || status >= 300) {
     const failed = Effect.flatMap(httpStatus(response, method), Effect.fail)
     // An error status may carry a JSON-RPC error, and then that says more. Overload is told by the status alone.
-    const said = document(response, method, maxBytes).pipe(Effect.catch(() => failed))
+    const said = document(response, method, maxBytes).pipe(
+      Effect.filterOrElse((message) => message._tag === "Failure", () => failed),
+      Effect.catch(() => failed)
+    )
     return Stream.fromEffect(isJson && !isTransientStatus(status) ? said : failed)
   }
   if (isJson) return Stream.fromEffect(document(response, method, maxBytes))

@@ -60,14 +60,14 @@ const test = (name: string, effect: Effect.Effect<void, unknown, Needs>) =>
 const text = { success: Schema.String }
 
 describe("a server on its standard streams", () => {
-  test("is asked what it is before it is called, and its noise is no message (B8, B9)", Effect.gen(function*() {
+  test("is asked what it is before it is called, and its noise is no message [B8, B9]", Effect.gen(function*() {
     const { client, messages } = yield* start()
     assert.match(yield* client.call("plain", {}, text), /^plain by \d+$/)
     const methods = (yield* messages).map(({ method }) => method)
     assert.deepStrictEqual(methods, ["server/discover", "tools/list", "tools/call"])
   }))
 
-  test("is sent one message a line, with all that it must know in the message (B1)", Effect.gen(function*() {
+  test("is sent one message a line, with all that it must know in the message [B1]", Effect.gen(function*() {
     const { client, messages } = yield* start()
     yield* client.call("plain", { text: "line\nbreak\r\u2028" })
     const call = (yield* messages).find(({ method }) => method === "tools/call")
@@ -75,14 +75,14 @@ describe("a server on its standard streams", () => {
     assert.property(call?.params["_meta"], "io.modelcontextprotocol/clientCapabilities")
   }))
 
-  test("answers many requests at once, each under its id (C2)", Effect.gen(function*() {
+  test("answers many requests at once, each under its id [C2]", Effect.gen(function*() {
     const { client } = yield* start()
     const names = Array.from({ length: 50 }, (_, n) => `tool${n}`)
     const values = yield* Effect.forEach(names, (name) => client.call(name, {}, text), { concurrency: "unbounded" })
     assert.deepStrictEqual(values.map((value) => value.split(" ")[0]), names)
   }))
 
-  test("is heard by subscription, and the stream withdrawn by name at the end (B4, B5)", Effect.gen(function*() {
+  test("is heard by subscription, and the stream withdrawn by name at the end [B4, B5]", Effect.gen(function*() {
     const { client, messages, noted } = yield* start()
     const fiber = yield* Effect.forkChild(client.call("job", {}, text))
     yield* noted("subscriptions/listen")
@@ -95,7 +95,7 @@ describe("a server on its standard streams", () => {
     assert.deepStrictEqual(cancelled[0]?.params, { requestId: listen?.id ?? 0 })
   }))
 
-  test("is told which request is given up, and is never sent a response (B3, B5)", Effect.gen(function*() {
+  test("is told which request is given up, and is never sent a response [B3, B5]", Effect.gen(function*() {
     const { client, messages, noted } = yield* start()
     const fiber = yield* Effect.forkChild(client.call("silent"))
     yield* noted("silent")
@@ -107,7 +107,7 @@ describe("a server on its standard streams", () => {
     assert.isTrue((yield* messages).every(({ method }) => typeof method === "string"))
   }))
 
-  test("is started again when it has died: what was on its way is lost, and said to be (B7)", Effect.gen(function*() {
+  test("is started again when it has died: what was on its way is lost, and said to be [B7]", Effect.gen(function*() {
     const { client, lines } = yield* start()
     const died = yield* Effect.flip(client.call("die"))
     assert.instanceOf(died, TaskClientError.TransportError)
@@ -116,7 +116,7 @@ describe("a server on its standard streams", () => {
     assert.strictEqual((yield* lines).filter((line) => line.startsWith("start")).length, 2)
   }))
 
-  test("that dies under a subscription is listened to again after its restart (B7)", Effect.gen(function*() {
+  test("that dies under a subscription is listened to again after its restart [B7]", Effect.gen(function*() {
     const { client, messages, noted } = yield* start()
     const fiber = yield* Effect.forkChild(client.call("job", {}, text))
     yield* noted("subscriptions/listen")
@@ -151,13 +151,13 @@ describe("a server whose client has ended", () => {
     return { lines, isAlive: Option.isSome(found) }
   })
 
-  test("has its input closed, and goes by itself (B6)", Effect.gen(function*() {
+  test("has its input closed, and goes by itself [B6]", Effect.gen(function*() {
     const { isAlive, lines } = yield* life("")
     assert.strictEqual(lines.at(-1), "end of input")
     assert.isFalse(isAlive)
   }))
 
-  test("is asked to go if it stays, and then killed (B6)", Effect.gen(function*() {
+  test("is asked to go if it stays, and then killed [B6]", Effect.gen(function*() {
     const { isAlive, lines } = yield* life("stubborn")
     assert.deepStrictEqual(lines.slice(-2), ["end of input", "SIGTERM"])
     assert.isFalse(isAlive)

@@ -16,7 +16,7 @@ const toolWith = (properties: Schema.JsonObject, name = "work"): Schema.JsonObje
 
 const region = toolWith({ region: { type: "string", "x-mcp-header": "Region" } })
 
-describe("parameters that are mirrored into headers (J15)", () => {
+describe("parameters that are mirrored into headers [J15]", () => {
   it.effect("go with the call, encoded where a header cannot carry them", () =>
     Effect.gen(function*() {
       const tool = toolWith({
@@ -87,7 +87,7 @@ describe("parameters that are mirrored into headers (J15)", () => {
       yield* TestClient.run(client.call("work", { region: "eu" }))
     }))
 
-  it.effect("that have changed are listed again once the call is refused for them (J13)", () =>
+  it.effect("that have changed are listed again once the call is refused for them [J13]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/list": [complete({ tools: [HostileServer.tool] }), complete({ tools: [region] })],
@@ -111,7 +111,7 @@ describe("parameters that are mirrored into headers (J15)", () => {
     }))
 })
 
-describe("a server that refuses the revision (J13)", () => {
+describe("a server that refuses the revision [J13]", () => {
   const refusal = (supported: Schema.Json) =>
     error(-32022, "Unsupported protocol version", { status: 400, data: { supported, requested: "2026-07-28" } })
 

@@ -25,7 +25,7 @@ const untilAnswered = (keys: ReadonlyArray<string>, pollsAfter = 0): HostileServ
   }
 }
 
-describe("a question (J6)", () => {
+describe("a question [J6]", () => {
   it.effect("is asked and answered once, however long the server goes on showing it", () =>
     Effect.gen(function*() {
       const { asked, handler } = TestClient.accepting()

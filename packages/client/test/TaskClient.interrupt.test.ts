@@ -13,7 +13,7 @@ const interrupt = (fiber: Fiber.Fiber<unknown, unknown>) => TestClient.run(Fiber
 const script = { "tools/call": [created()], "tasks/get": [got()] }
 
 describe("an interrupted call", () => {
-  it.effect("cancels its task, with tasks/cancel and nothing else (J8)", () =>
+  it.effect("cancels its task, with tasks/cancel and nothing else [J8]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make(script)
       const fiber = yield* Effect.forkChild(client.call("work"))
@@ -33,7 +33,7 @@ describe("an interrupted call", () => {
       assert.isEmpty(server.of("tasks/cancel"))
     }))
 
-  it.effect("cancels when its time is up", () =>
+  it.effect("cancels when its time is up [G6]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make(script)
       const result = yield* TestClient.run(Effect.timeoutOption(client.call("work"), "10 seconds"))
@@ -52,7 +52,7 @@ describe("an interrupted call", () => {
       assert.isEmpty(server.of("tasks/get"))
     }))
 
-  it.effect("withdraws the request when no answer comes, and ends in bounded time", () =>
+  it.effect("withdraws the request when no answer comes, and ends in bounded time [G6]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ ...script, "tools/call": [silence] })
       const fiber = yield* Effect.forkChild(client.call("work"))

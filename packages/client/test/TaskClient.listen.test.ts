@@ -38,7 +38,7 @@ const text = { success: Schema.String }
 
 const pollsOf = (server: HostileServer.HostileServer) => server.of("tasks/get").length
 
-describe("a task that can be listened to (J7)", () => {
+describe("a task that can be listened to [J7]", () => {
   it.effect("is hardly polled, and its end is heard at once", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
@@ -79,7 +79,7 @@ describe("a task that can be listened to (J7)", () => {
       assert.isAtLeast(third - second, 30_000)
     }))
 
-  it.effect("asks each question once, whether it is heard, polled or both (J6)", () =>
+  it.effect("asks each question once, whether it is heard, polled or both [J6]", () =>
     Effect.gen(function*() {
       const { asked, handler } = TestClient.accepting()
       const question = { status: "input_required", lastUpdatedAt: "2026-07-28T10:10:00.000Z" }
@@ -111,7 +111,7 @@ describe("a stream that is not as it should be", () => {
     ["what is no task", telling([1000, (id) => event({ method: "notifications/tasks", params: meta(id) })])],
     ["requests", telling([1000, () => event({ id: 1, method: "sampling/createMessage", params: {} })])]
   ]
-  it.effect.each(others)("is not listened to when it speaks of %s (J9)", ([, reply]) =>
+  it.effect.each(others)("is not listened to when it speaks of %s [J9]", ([, reply]) =>
     Effect.gen(function*() {
       const { client } = yield* TestClient.make({
         "tools/call": [created()],
@@ -130,7 +130,7 @@ describe("a stream that is not as it should be", () => {
     ["agrees to other tasks", agreeing(["t2"])],
     ["agrees to nothing readable", agreeing("t1")]
   ]
-  it.effect.each(refused)("is given up when the server %s (J9)", ([, reply]) =>
+  it.effect.each(refused)("is given up when the server %s [J9]", ([, reply]) =>
     Effect.gen(function*() {
       const polls = Array.from({ length: 60 }, () => got())
       const { client, server } = yield* TestClient.make({
@@ -166,7 +166,7 @@ describe("a stream that is not as it should be", () => {
       events(Stream.make(acknowledged(id), event({ id, result: { resultType: "complete", ...meta(id) } })))
     )]
   ]
-  it.effect.each(broken)("is opened again when it %s, with polls at the usual pace meanwhile (J9, J14)", ([, reply]) =>
+  it.effect.each(broken)("is opened again when it %s, with polls at the usual pace meanwhile [J9, J14]", ([, reply]) =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],

@@ -31,6 +31,7 @@ const passing: ReadonlyArray<Row> = [
   ["an empty body", http(200, "", json), "NotJson"],
   ["no body and no type", http(200, "", {}), "NotJson"],
   ["a message that is none", http(200, `{"hello":1}`, json), "Malformed"],
+  ["an error without a code", http(200, `{"jsonrpc":"2.0","id":1,"error":{"message":"no"}}`, json), "Malformed"],
   ["a batch", http(200, `[{"jsonrpc":"2.0","id":1,"result":{}}]`, json), "Malformed"],
   ["JSON nested without end", http(200, `${"[".repeat(100_000)}`, json), "Malformed"],
   ["202, as if it were a notification", http(202), "Malformed"],
@@ -44,6 +45,8 @@ const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, t
   ["400", http(400), "TransportError"],
   ["401", http(401), "TransportError"],
   ["403", http(403), "TransportError"],
+  ["403 with an error that is not JSON-RPC's", http(403, `{"error":{"message":"no"}}`, json), "TransportError"],
+  ["400 with a result", http(400, `{"jsonrpc":"2.0","id":1,"result":{}}`, json), "TransportError"],
   ["404", http(404, "<html>Not here</html>"), "TransportError"],
   ["302", http(302, "", { location: "http://elsewhere.test/" }), "TransportError"],
   ["an unknown method", error(-32601, "Method not found", { status: 404 }), "ProtocolError"],
@@ -57,7 +60,7 @@ const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, t
 ]
 
 describe("a poll that fails", () => {
-  it.effect.each(passing)("is repeated after %s, under a new id (J14)", ([, reply]) =>
+  it.effect.each(passing)("is repeated after %s, under a new id [J14]", ([, reply]) =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],

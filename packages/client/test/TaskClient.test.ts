@@ -14,7 +14,7 @@ const capabilitiesOf = ({ params }: HostileServer.Seen) =>
   (params["_meta"] as Schema.JsonObject)[McpProtocol.MetaKey.clientCapabilities]
 
 describe("a call", () => {
-  it.effect("gives the result of a server that answers at once (J2)", () =>
+  it.effect("gives the result of a server that answers at once [J2]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ "tools/call": [text("at once")] })
       const result = yield* TestClient.run(client.call("work", { rows: 1 }))
@@ -23,7 +23,7 @@ describe("a call", () => {
       assert.isEmpty(server.of("tasks/get"))
     }))
 
-  it.effect("polls a task to its end, at the pace that the server asks for (J2, J5)", () =>
+  it.effect("polls a task to its end, at the pace that the server asks for [J2, J5]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created({ pollIntervalMs: 3000 })],
@@ -39,7 +39,7 @@ describe("a call", () => {
       assert.strictEqual(server.of("tools/call").length, 1)
     }))
 
-  it.effect("declares tasks, and what its handler can be asked, on every request (J1)", () =>
+  it.effect("declares tasks, and what its handler can be asked, on every request [J1]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],
@@ -59,7 +59,7 @@ describe("a call", () => {
       ])
     }))
 
-  it.effect("sends the protocol's headers with every request, and takes both kinds of answer (J4, J11)", () =>
+  it.effect("sends the protocol's headers with every request, and takes both kinds of answer [J4, J11]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created({ taskId: "täsk\n1" })],
@@ -74,11 +74,20 @@ describe("a call", () => {
         const names: Record<string, string> = { "tools/list": "none", "tools/call": "work" }
         assert.strictEqual(headers["mcp-name"] ?? "none", names[method] ?? "=?base64?dMOkc2sKMQ==?=", method)
       }
-      const ids = server.seen.map(({ id }) => id)
-      assert.strictEqual(new Set(ids).size, ids.length, "each request has an id of its own")
+      assert.strictEqual(new Set(server.seen.map(({ id }) => id)).size, server.seen.length, "each has an id of its own")
     }))
 
-  it.effect("takes an absent resultType as complete, and a wrong one on tasks/get too (J3)", () =>
+  it.effect("goes on with its caller's trace in every request of the call", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [done("x")] })
+      yield* TestClient.run(client.call("work"))
+      const [first = "", ...rest] = server.seen.map(({ params }) =>
+        String((params["_meta"] as Schema.JsonObject)["traceparent"]))
+      assert.match(first, /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
+      for (const trace of rest) assert.strictEqual(trace.split("-")[1], first.split("-")[1])
+    }))
+
+  it.effect("takes an absent resultType as complete, and a wrong one on tasks/get too [J3]", () =>
     Effect.gen(function*() {
       const plain = yield* TestClient.make({ "tools/call": [result({ content: [] })] })
       assert.deepStrictEqual((yield* TestClient.run(plain.client.call("work"))).content, [])
@@ -87,7 +96,7 @@ describe("a call", () => {
       assert.deepStrictEqual((yield* TestClient.run(tasks.client.call("work"))).content, [])
     }))
 
-  it.effect("takes an answer that comes as a stream of events (J11)", () =>
+  it.effect("takes an answer that comes as a stream of events [J11]", () =>
     Effect.gen(function*() {
       const message = (fields: Schema.JsonObject) => HostileServer.event(fields)
       const { client } = yield* TestClient.make({
@@ -211,7 +220,7 @@ describe("a failure", () => {
       assert.instanceOf(yield* TestClient.failure(Effect.scoped(client.resume("gone"))), TaskClientError.TaskExpired)
     }))
 
-  it.effect("comes when a task outlives its ttl, or stands still (J7)", () =>
+  it.effect("comes when a task outlives its ttl, or stands still [J7]", () =>
     Effect.gen(function*() {
       const old = yield* TestClient.make({
         "tools/call": [created({ ttlMs: 5000 })],
@@ -229,7 +238,7 @@ describe("a failure", () => {
       assert.isEmpty(still.server.of("tasks/cancel"), "a stuck task is left as it is")
     }))
 
-  it.effect("comes from an answer that is none (J3)", () =>
+  it.effect("comes from an answer that is none [J3]", () =>
     Effect.gen(function*() {
       const invalid: ReadonlyArray<readonly [string, HostileServer.Script]> = [
         ["tools/call", { "tools/call": [result({ resultType: "future", content: [] })] }],
@@ -263,7 +272,7 @@ describe("questions before there is a task (MRTR)", () => {
   const asks = (fields: Schema.JsonObject) => result({ resultType: "input_required", ...fields })
   const state = "opaque \u00e4 \"quoted\" \n"
 
-  it.effect("are answered, with the state echoed to the letter, and in no other request (J2, J10, J12)", () =>
+  it.effect("are answered, with the state echoed to the letter, and in no other request [J2, J10, J12]", () =>
     Effect.gen(function*() {
       const { asked, handler } = TestClient.accepting()
       const { client, server } = yield* TestClient.make({
@@ -291,9 +300,7 @@ describe("questions before there is a task (MRTR)", () => {
 
   it.effect("may be no more than a wish to be asked again", () =>
     Effect.gen(function*() {
-      const { client, server } = yield* TestClient.make({
-        "tools/call": [asks({ requestState: "1" }), text("done")]
-      })
+      const { client, server } = yield* TestClient.make({ "tools/call": [asks({ requestState: "1" }), text("done")] })
       yield* TestClient.run(client.call("work"))
       const [, again] = server.of("tools/call")
       assert.deepStrictEqual([again?.params["requestState"], again?.params["inputResponses"]], ["1", undefined])
@@ -368,7 +375,7 @@ describe("a handle", () => {
       }))
     }))
 
-  it.effect("cancels, and still tells how the task really ended (J8)", () =>
+  it.effect("cancels, and still tells how the task really ended [J8]", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],
@@ -387,9 +394,8 @@ describe("a handle", () => {
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [got()] })
       yield* TestClient.run(Effect.scoped(Effect.asVoid(client.start("work"))))
-      const polls = server.of("tasks/get").length
+      const sent = server.seen.length
       yield* TestClient.run(Effect.sleep(60_000), 1000)
-      assert.strictEqual(server.of("tasks/get").length, polls)
-      assert.isEmpty(server.of("tasks/cancel"))
+      assert.strictEqual(server.seen.length, sent)
     }))
 })

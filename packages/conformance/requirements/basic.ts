@@ -5,8 +5,6 @@
  */
 import type { Section } from "./Duty.ts"
 
-const subscriptions = "subscriptions"
-
 /** Messages, versions, discovery, caching. */
 export const base: Section = {
   letter: "C",
@@ -89,8 +87,7 @@ export const base: Section = {
       level: "MUST",
       text: "Every notification on a listen stream carries its subscriptionId",
       source: "basic; subscriptions",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "C12",

@@ -5,8 +5,6 @@
  */
 import type { Section } from "./Duty.ts"
 
-const subscriptions = "subscriptions"
-
 /** Subscriptions and notifications. */
 export const notifications: Section = {
   letter: "H",
@@ -17,16 +15,14 @@ export const notifications: Section = {
       level: "MUST",
       text: "The acknowledgement comes first, with the part of the filter that is honoured",
       source: "subscriptions; ext-tasks, Task Status Notifications",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "H2",
       level: "MUST NOT",
       text: "Nothing is sent that was not asked for: no other kind, no other task",
       source: "subscriptions",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "H3",
@@ -34,8 +30,7 @@ export const notifications: Section = {
       text: "taskIds from a client that did not declare the extension are refused: -32021",
       source: "ext-tasks, Task Status Notifications",
       where: "everywhere",
-      sep2663: ["sep-2663-subscribe-missing-capability-non-declaring"],
-      pending: subscriptions
+      sep2663: ["sep-2663-subscribe-missing-capability-non-declaring"]
     },
     {
       id: "H4",
@@ -43,8 +38,7 @@ export const notifications: Section = {
       text:
         "notifications/tasks says all that tasks/get would, with the subscriptionId in the type of the request's id",
       source: "ext-tasks, Task Status Notifications",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "H5",
@@ -52,32 +46,28 @@ export const notifications: Section = {
       text: "notifications/progress and notifications/message are never sent for tasks, nor on a listen stream",
       source: "ext-tasks, Task Status Notifications",
       where: "everywhere",
-      sep2663: ["sep-2663-no-progress-or-message-on-task-stream"],
-      pending: subscriptions
+      sep2663: ["sep-2663-no-progress-or-message-on-task-stream"]
     },
     {
       id: "H6",
       level: "SHOULD",
       text: "A subscription ends with a result that carries its subscriptionId",
       source: "subscriptions",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "H7",
       level: "MUST",
       text: "Progress carries the token of a request that is under way, only rises, and stops with the answer",
       source: "progress",
-      where: "everywhere",
-      pending: "progress of plain calls"
+      where: "everywhere"
     },
     {
       id: "H8",
       level: "SHOULD",
       text: "A change of the tools is told to those who asked, if that was advertised",
       source: "subscriptions; tools",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     }
   ]
 }
@@ -114,8 +104,7 @@ export const security: Section = {
       level: "must be so",
       text: "Nobody can listen to another caller's tasks",
       source: "ext-tasks, Security Considerations",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "I5",

@@ -5,9 +5,6 @@
  */
 import type { Section } from "./Duty.ts"
 
-const subscriptions = "subscriptions"
-const client = "the client"
-
 /** Tasks. */
 export const tasks: Section = {
   letter: "E",
@@ -320,16 +317,14 @@ export const cancelling: Section = {
       level: "MUST NOT",
       text: "The server sends notifications/cancelled only when it tears a subscription down",
       source: "cancellation",
-      where: "everywhere",
-      pending: subscriptions
+      where: "everywhere"
     },
     {
       id: "G6",
       level: "SHOULD",
       text: "Who sends a request gives it a timeout, with a hard end even when progress is reported",
       source: "cancellation, Timeouts",
-      where: "everywhere",
-      pending: client
+      where: "everywhere"
     }
   ]
 }

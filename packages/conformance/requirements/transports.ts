@@ -5,10 +5,6 @@
  */
 import type { Section } from "./Duty.ts"
 
-const streams = "event streams, with subscriptions"
-const stdio = "the stdio transport"
-const client = "the client"
-
 /** Streamable HTTP, as a server. */
 export const http: Section = {
   letter: "A",
@@ -61,24 +57,21 @@ export const http: Section = {
       level: "MUST",
       text: "What precedes an answer on its stream are notifications that belong to its request, and never requests",
       source: "streamable-http, Receiving Messages",
-      where: "http",
-      pending: streams
+      where: "http"
     },
     {
       id: "A8",
       level: "SHOULD",
       text: "The answer ends the stream",
       source: "streamable-http, Receiving Messages",
-      where: "http",
-      pending: streams
+      where: "http"
     },
     {
       id: "A9",
       level: "SHOULD",
       text: "A stream says X-Accel-Buffering: no, and sends comments to stay alive",
       source: "streamable-http, Receiving Messages",
-      where: "http",
-      pending: streams
+      where: "http"
     },
     {
       id: "A10",
@@ -188,72 +181,63 @@ export const pipes: Section = {
       level: "MUST NOT",
       text: "There is no line break within a message, and one message on a line",
       source: "stdio",
-      where: "stdio",
-      pending: stdio
+      where: "stdio"
     },
     {
       id: "B2",
       level: "MUST NOT",
       text: "Nothing but messages goes to the standard output; logs go to the standard error",
       source: "stdio",
-      where: "stdio",
-      pending: stdio
+      where: "stdio"
     },
     {
       id: "B3",
       level: "MUST NOT",
       text: "The server sends no requests, the client no responses",
       source: "stdio",
-      where: "stdio",
-      pending: stdio
+      where: "stdio"
     },
     {
       id: "B4",
       level: "MUST",
       text: "The client tells subscriptions apart by the subscriptionId in _meta",
       source: "stdio",
-      where: "stdio",
-      pending: client
+      where: "stdio"
     },
     {
       id: "B5",
       level: "MUST",
       text: "notifications/cancelled stops a request: its work ends soon, and nothing more is sent for it",
       source: "stdio; cancellation",
-      where: "stdio",
-      pending: stdio
+      where: "stdio"
     },
     {
       id: "B6",
       level: "SHOULD",
       text: "The server ends when its input does; the client closes it, waits, then sends SIGTERM and SIGKILL",
       source: "stdio, Shutdown",
-      where: "stdio",
-      pending: stdio
+      where: "stdio"
     },
     {
       id: "B7",
       level: "SHOULD",
       text: "The client starts a dead server again, gives up what was in flight, and subscribes again",
       source: "stdio; subscriptions",
-      where: "stdio",
-      pending: client
+      where: "stdio"
     },
     {
       id: "B8",
       level: "SHOULD",
-      text: "A client of both eras asks server/discover first, and falls back on any error",
+      text: "The client asks server/discover first; one of both eras falls back on any error",
       source: "stdio, Backward Compatibility",
-      where: "stdio",
-      pending: client
+      where: "stdio"
     },
     {
       id: "B9",
       level: "SHOULD NOT",
       text: "The client does not take output on the standard error for a failure",
       source: "stdio",
-      where: "stdio",
-      pending: client
+      where: "stdio"
     }
   ]
 }

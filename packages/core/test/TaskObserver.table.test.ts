@@ -87,7 +87,7 @@ describe("the time between two polls", () => {
   })
 })
 
-describe("questions (J6)", () => {
+describe("questions [J6]", () => {
   it("are handed out once, whatever repeats them", () => {
     const first = TaskObserver.observe(begun(), asks(["a", "b"]), 10)
     const [asked, step] = TaskObserver.next(first, moment(10))
@@ -189,7 +189,7 @@ describe("a task that does not end", () => {
     assert.strictEqual(done(TaskObserver.gone(ended))?._tag, "Ended")
   })
 
-  it("is expired when it is seen alive after its ttl, by the client's own clock (J7)", () => {
+  it("is expired when it is seen alive after its ttl, by the client's own clock [J7]", () => {
     const lives = { createdAt: "1999-01-01T00:00:00Z", ttlMs: 1000 }
     const last = 1000 + limits.ttlGraceMs
     const task = begun(lives)

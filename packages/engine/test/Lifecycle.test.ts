@@ -76,7 +76,8 @@ describe("spans", () => {
 
 /** The count of a metric by its attributes, without the names of tools. */
 const counts = (metric: Metric.Counter<number>, ...attributes: ReadonlyArray<Record<string, string>>) =>
-  Effect.forEach(attributes, (given) => Effect.map(Metric.value(Metric.withAttributes(metric, given)), ({ count }) => count))
+  Effect.forEach(attributes, (given) =>
+    Effect.map(Metric.value(Metric.withAttributes(metric, given)), ({ count }) => count))
 
 describe("metrics", () => {
   it.effect("count what is created, how it ends, what is run again and what is lost", () =>

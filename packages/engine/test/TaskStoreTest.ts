@@ -8,6 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Layer, Option, Result } from "effect"
 import { createdAt, completed, working } from "./StoredTasks.ts"
 import * as TaskStoreExactness from "./TaskStoreExactness.ts"
+import * as TaskStoreRaces from "./TaskStoreRaces.ts"
 
 /** Where stores may differ. */
 export interface Capabilities {
@@ -43,6 +44,7 @@ export const suite = <E>(
     replaces(test)
     finds(test)
     lists(test)
+    TaskStoreRaces.suite(test)
     TaskStoreExactness.suite(test, layer)
   })
 }

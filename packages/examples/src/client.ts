@@ -17,12 +17,13 @@ const program = Effect.gen(function*() {
   yield* Console.log(said)
 })
 
+const client = TaskClient.layerHttp({
+  name: "example-client",
+  version: "1.0.0",
+  url: process.argv[2] ?? "http://127.0.0.1:3334/mcp"
+}).pipe(Layer.provide(FetchHttpClient.layer))
+
 program.pipe(
-  Effect.provide(TaskClient.layerHttp({
-    name: "example-client",
-    version: "1.0.0",
-    url: process.argv[2] ?? "http://127.0.0.1:3334/mcp"
-  })),
-  Effect.provide(Layer.merge(FetchHttpClient.layer, NodeServices.layer)),
+  Effect.provide(Layer.merge(client, NodeServices.layer)),
   NodeRuntime.runMain
 )

@@ -13,8 +13,12 @@ const capabilities = JSON.stringify({ elicitation: { form: {} }, extensions: { [
 const meta = `"_meta":{"${MetaKey.protocolVersion}":"${ProtocolVersion}",
     "${MetaKey.clientCapabilities}":${capabilities}}`
 
-/** A request as a shell command. `params` is inside single quotes, so `'"$x"'` leaves them for the value of `x`. */
-const curl = (url: string, method: string, name: string, params: string): string => `curl -sS ${url} \\
+/**
+ * A request as a shell command. `params` is inside single quotes, so `'"$x"'` leaves them for the value of `x`.
+ *
+ * @since 0.1.0
+ */
+export const curl = (url: string, method: string, name: string, params: string): string => `curl -sS ${url} \\
   -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\
   -H 'MCP-Protocol-Version: ${ProtocolVersion}' -H 'Mcp-Method: ${method}' -H "Mcp-Name: ${name}" \\
   -d '{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params},

@@ -4,10 +4,11 @@ import { Embedded, TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
 import { Dispatcher } from "@effect-mcp-tasks/server"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Option, Ref, Schema, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Ref, Schema, type Scope, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { KeyValueStore } from "effect/persistence"
 import { TestClock } from "effect/testing"
+import * as Calling from "../src/calling.ts"
 import * as Reports from "../src/Reports.ts"
 import * as Tools from "../src/tools.ts"
 import { temporaryDirectory } from "./temporaryDirectory.ts"
@@ -53,9 +54,9 @@ const inMemory = Effect.succeed(
   )
 )
 
-const suite = <E, R>(
+const suite = (
   name: string,
-  layer: Effect.Effect<Layer.Layer<TaskClient.TaskClient, E>, unknown, R>
+  layer: Effect.Effect<Layer.Layer<TaskClient.TaskClient, unknown>, unknown, Scope.Scope>
 ) => {
   type Use = (client: TaskClient.TaskClient["Service"]) => Effect.Effect<void, unknown, Scope.Scope>
   const test = (title: string, use: Use) =>
@@ -63,7 +64,7 @@ const suite = <E, R>(
       Effect.gen(function*() {
         const context = yield* Layer.build(Layer.fresh(yield* layer))
         yield* use(yield* Effect.provideContext(TaskClient.TaskClient, context))
-      }) as Effect.Effect<void, unknown, Scope.Scope>)
+      }))
 
   describe(`our client on our server, ${name}`, () => {
     test("calls a tool that works, asks and works again", Effect.fnUntraced(function*(client) {
@@ -146,6 +147,19 @@ const suite = <E, R>(
     }))
   })
 }
+
+describe("the code of the guide on calling", () => {
+  it.effect("does what the guide says", () =>
+    Effect.gen(function*() {
+      const { url } = yield* TestServer.start(tools, TaskStore.layerMemory)
+      const client = Effect.provide(Calling.client(url))
+      assert.strictEqual(yield* run(client(Calling.exportReport)), "Wrote 42 rows to report.csv")
+      const said = yield* run(client(Calling.exportCarefully))
+      assert.strictEqual(said, "The tool says: Nothing was written: report.csv was not to be overwritten")
+      assert.strictEqual(yield* run(client(Calling.followed)), "Wrote 42 rows to report.csv")
+      assert.strictEqual(yield* run(client(Calling.impatient)), "Wrote 42 rows to report.csv")
+    }))
+})
 
 suite("over HTTP", overHttp)
 suite("in memory", inMemory)

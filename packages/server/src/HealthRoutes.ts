@@ -5,7 +5,7 @@
  *
  * @since 0.2.0
  */
-import { Health } from "@effect-mcp-tasks/engine/Health"
+import * as Health from "@effect-mcp-tasks/engine/Health"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -34,9 +34,9 @@ const answer = (isWell: boolean, body: unknown): HttpServerResponse.HttpServerRe
  * @category layers
  * @since 0.2.0
  */
-export const layer: Layer.Layer<never, never, Health | HttpRouter.HttpRouter> = HttpRouter.use((router) =>
+export const layer: Layer.Layer<never, never, Health.Health | HttpRouter.HttpRouter> = HttpRouter.use((router) =>
   Effect.gen(function*() {
-    const health = yield* Health
+    const health = yield* Health.Health
     yield* router.add("GET", "/health/live", Effect.map(health.live, (isLive) => answer(isLive, { live: isLive })))
     yield* router.add(
       "GET",

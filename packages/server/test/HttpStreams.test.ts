@@ -79,7 +79,7 @@ const until = (condition: () => boolean) =>
   )
 
 describe("a subscription", () => {
-  it.live("is an event stream that no proxy holds back or keeps, and ends with the reply", () =>
+  it.live("is an event stream that no proxy holds back or keeps, and ends with the reply [A6, A8, A9]", () =>
     Effect.gen(function*() {
       const port = yield* serve()
       const taskId = yield* create(port, "ask")
@@ -98,7 +98,7 @@ describe("a subscription", () => {
       assert.deepStrictEqual(more, [])
     }))
 
-  it.live("sends comments while nothing happens", () =>
+  it.live("sends comments while nothing happens [A9]", () =>
     Effect.gen(function*() {
       const port = yield* serve({ keepAlive: "20 millis" })
       const events = yield* listen(port, [yield* create(port, "wait")])
@@ -119,7 +119,7 @@ describe("a subscription", () => {
       assert.strictEqual(read(response.text).error?.code, -32021)
     }))
 
-  it.live("gives its place back when its client goes away", () =>
+  it.live("gives its place back when its client goes away [A10]", () =>
     Effect.gen(function*() {
       const port = yield* serve({}, { limits: { maxListeners: 1 } })
       const taskId = yield* create(port, "wait")
@@ -167,7 +167,7 @@ describe("a call with a progress token", () => {
   })
   const _meta = { progressToken: "token" }
 
-  it.live("is answered with an event stream if there is progress, and with one document if there is none", () =>
+  it.live("is answered with an event stream if there is progress, and with one document if not [A6, A7]", () =>
     Effect.gen(function*() {
       const port = yield* serve({}, { script })
       const streamed = yield* exchange({ port, ...calling("plain", "reports", _meta) })
@@ -216,7 +216,7 @@ const stoppable = Effect.fnUntraced(function*(options: Options = {}, grace: Dura
 })
 
 describe("a server that goes away", () => {
-  it.live("ends its streams in good order, at once", () =>
+  it.live("ends its streams in good order, at once [H6]", () =>
     Effect.gen(function*() {
       const { port, stop } = yield* stoppable()
       const taskId = yield* create(port, "wait")

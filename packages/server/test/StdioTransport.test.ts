@@ -55,7 +55,7 @@ const codes = (messages: ReadonlyArray<typeof Message.Type>) => messages.map(({ 
 const plain = (text: string) => ({ name: "plain", arguments: { text } })
 
 describe("lines", () => {
-  it.effect("are answered one by one, under their ids, however the bytes are cut", () =>
+  it.effect("are answered one by one, under their ids, however the bytes are cut [A20, B1, C2]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const texts = ["grün 🌳", "\u2028 \\n \\r\\n", "x".repeat(100_000)]
@@ -75,7 +75,7 @@ describe("lines", () => {
       }
     }))
 
-  it.effect("that are no message are answered with -32700 or -32600, and the next is served", () =>
+  it.effect("that are no message are answered with -32700 or -32600, and the next is served [B3, C4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const bad: ReadonlyArray<readonly [line: string | Uint8Array, id: string | number | null, code: number]> = [
@@ -121,7 +121,7 @@ describe("lines", () => {
       assert.deepStrictEqual(codes(yield* server.written), [[null, -32600], ["exact", undefined]])
     }))
 
-  it.effect("that are blank, and notifications, are answered with silence", () =>
+  it.effect("that are blank, and notifications, are answered with silence [B2, G4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       yield* server.send("\n\r\n  \t\r\n")
@@ -163,7 +163,7 @@ describe("requests in flight", () => {
       assert.deepStrictEqual(ids(yield* server.written), Array.from({ length: 100 }, (_, index) => 99 - index))
     }))
 
-  it.effect("are stopped by notifications/cancelled, and nothing follows for them", () =>
+  it.effect("are stopped by notifications/cancelled, and nothing follows for them [B5, G4]", () =>
     Effect.gen(function*() {
       const { finish, script, stopped } = yield* waiting
       const server = yield* start({}, { script })
@@ -182,7 +182,7 @@ describe("requests in flight", () => {
       assert.deepStrictEqual(yield* server.written, [])
     }))
 
-  it.effect("leave their task alone when they are cancelled", () =>
+  it.effect("leave their task alone when they are cancelled [G2]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       yield* server.request(1, "tools/call", { name: "job", arguments: { text: "ask" } })
@@ -192,7 +192,7 @@ describe("requests in flight", () => {
       assert.strictEqual((yield* server.written)[0]?.result?.["status"], "input_required")
     }))
 
-  it.effect("have ids of their own: one that is used again is refused without it, and the first is answered", () =>
+  it.effect("have ids of their own: one that is used again is refused without it, and the first is answered [C1]", () =>
     Effect.gen(function*() {
       const { finish, script } = yield* waiting
       const server = yield* start({}, { script })
@@ -216,7 +216,7 @@ describe("requests in flight", () => {
 })
 
 describe("the end of the input", () => {
-  it.effect("ends the server once what is in flight has been answered, the last line included", () =>
+  it.effect("ends the server once what is in flight has been answered, the last line included [B6]", () =>
     Effect.gen(function*() {
       const { finish, script } = yield* waiting
       const server = yield* start({}, { script })
@@ -230,7 +230,7 @@ describe("the end of the input", () => {
       assert.deepStrictEqual(server.serving.pollUnsafe(), Exit.void)
     }))
 
-  it.effect("is waited out only so long", () =>
+  it.effect("is waited out only so long [B6]", () =>
     Effect.gen(function*() {
       const { script, stopped } = yield* waiting
       const server = yield* start({ drainTimeout: "3 seconds" }, { script })
@@ -244,7 +244,7 @@ describe("the end of the input", () => {
       assert.deepStrictEqual(yield* server.written, [])
     }))
 
-  it.effect("ends subscriptions in good order", () =>
+  it.effect("ends subscriptions in good order [G5, H6]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       yield* server.request("create", "tools/call", { name: "job", arguments: { text: "ask" } })
@@ -265,7 +265,7 @@ describe("the end of the input", () => {
 })
 
 describe("subscriptions", () => {
-  it.effect("share the output, each message under its subscription's id, until they are cancelled", () =>
+  it.effect("share the output, each message under its subscription's id, until they are cancelled [B5, C11]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       yield* server.request("create", "tools/call", { name: "job", arguments: { text: "ask" } })

@@ -51,7 +51,7 @@ describe("a tool that is turned off", () => {
 })
 
 describe("who listens", () => {
-  it.effect("is told of each change, if it asked to be", () =>
+  it.effect("is told of each change, if it asked to be [H2, H8]", () =>
     Effect.gen(function*() {
       const server = yield* switchable
       const taskId = yield* create(server, "wait")

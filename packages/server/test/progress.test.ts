@@ -25,7 +25,7 @@ const progressOf = (messages: ReadonlyArray<typeof Message.Type>) =>
   messages.filter(({ method }) => method === "notifications/progress").map(({ params }) => params)
 
 describe("progress", () => {
-  it.effect("comes under the token as it was given, before the result, and not after it", () =>
+  it.effect("comes under the token as it was given, before the result, and not after it [A7, H7]", () =>
     Effect.gen(function*() {
       const server = yield* start({ script: reporting([["none yet", 0, 100], ["half", 50, 100], ["all", 100, 100]]) })
       for (const progressToken of ["token", "", 0, 7]) {
@@ -52,7 +52,7 @@ describe("progress", () => {
       ])
     }))
 
-  it.effect("never stands still or goes back, and is a number", () =>
+  it.effect("never stands still or goes back, and is a number [H7]", () =>
     Effect.gen(function*() {
       const reports: ReadonlyArray<Report> = [
         ["one", 1],
@@ -95,7 +95,7 @@ describe("progress", () => {
       assert.isDefined(messages.at(-1)?.result)
     }))
 
-  it.effect("is not sent for a task, nor without a token, nor for other methods", () =>
+  it.effect("is not sent for a task, nor without a token, nor for other methods [H5, H7]", () =>
     Effect.gen(function*() {
       const server = yield* start({ script: reporting([["a report"]]) })
       const _meta = { progressToken: "token" }
@@ -108,7 +108,7 @@ describe("progress", () => {
       assert.isDefined(listing.message.result)
     }))
 
-  it.effect("ends with a client that goes away, as its call does", () =>
+  it.effect("ends with a client that goes away, as its call does [A10]", () =>
     Effect.gen(function*() {
       const hasStopped = yield* Deferred.make<void>()
       const script: Script = Effect.fnUntraced(function*() {

@@ -48,7 +48,7 @@ describe("limits", () => {
 })
 
 describe("what is refused", () => {
-  it.effect("tasks, for a client that did not declare them, whatever the ids are", () =>
+  it.effect("tasks, for a client that did not declare them, whatever the ids are [H3]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const own = yield* create(server, "wait")

@@ -11,7 +11,7 @@ import {
 import { type Script, settle } from "./TestServer.ts"
 
 describe("a listener", () => {
-  it.effect("is acknowledged first, then told what tasks/get says, now and with each change", () =>
+  it.effect("is acknowledged first, then told what tasks/get says, now and with each change [H1, H4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* create(server, "ask")
@@ -33,7 +33,7 @@ describe("a listener", () => {
       assert.isTrue(yield* reading.hasEnded)
     }))
 
-  it.effect("gets its id back as it came, in every message", () =>
+  it.effect("gets its id back as it came, in every message [C11, H4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* create(server, "hello")
@@ -49,7 +49,7 @@ describe("a listener", () => {
       }
     }))
 
-  it.effect("is granted its own tasks only, each once, and cannot tell the others apart", () =>
+  it.effect("is granted its own tasks only, each once, and cannot tell the others apart [H2, I4]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const own = yield* create(server, "wait")
@@ -137,7 +137,7 @@ describe("a listener", () => {
       assert.strictEqual(texts.at(-1), "second 30")
     }))
 
-  it.effect("hears neither progress nor log messages of its task", () =>
+  it.effect("hears neither progress nor log messages of its task [H5]", () =>
     Effect.gen(function*() {
       const script: Script = Effect.fnUntraced(function*() {
         const { report } = yield* CurrentTask.CurrentTask
@@ -161,7 +161,7 @@ describe("a listener", () => {
 })
 
 describe("an end", () => {
-  it.effect("comes with the server's, in good order", () =>
+  it.effect("comes with the server's, in good order [H6]", () =>
     Effect.gen(function*() {
       const server = yield* start()
       const taskId = yield* create(server, "wait")
@@ -210,7 +210,7 @@ describe("replicas that share a store and a signal", () => {
     return { a: yield* start(options), b: yield* start(options), signals }
   })
 
-  it.effect("tell their listeners what happens on the other", () =>
+  it.effect("tell their listeners what happens on the other [C7]", () =>
     Effect.gen(function*() {
       const { a, b } = yield* replicas
       const taskId = yield* create(a, "ask")

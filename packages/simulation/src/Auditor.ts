@@ -206,8 +206,8 @@ export class Auditor {
   }
 
   /** Looks at everything, at a time when it has been calm for long enough. */
-  calm(): void {
-    for (const file of this.files.values()) this.report(calmRules.judge(file, this.world.now))
+  calm(findsOrphans: boolean): void {
+    for (const file of this.files.values()) this.report(calmRules.judge(file, this.world.now, findsOrphans))
   }
 
   /** Whether every task has ended or gone. */

@@ -18,9 +18,12 @@ import { Database } from "./Database.ts"
 import { Dice } from "./Dice.ts"
 import type { FaultName } from "./Faults.ts"
 import { Process } from "./Process.ts"
+import * as Remote from "./Remote.ts"
+import { runners } from "./runners.ts"
 import type { ClientPlan, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
 import * as ScenarioText from "./ScenarioText.ts"
 import { type Runner, Server } from "./Server.ts"
+import { Shared } from "./SharedServices.ts"
 import { CurrentWitness } from "./Tools.ts"
 import { Weather } from "./Weather.ts"
 import { World } from "./World.ts"
@@ -48,7 +51,6 @@ const _meta: Schema.JsonObject = {
  * @since 0.1.0
  */
 export interface Options {
-  readonly runner: Runner
   /** The rules of the auditor; all unless given. */
   readonly rules?: ReadonlySet<RuleName> | undefined
 }
@@ -71,7 +73,8 @@ export class Cluster {
   private readonly servers: ReadonlyArray<Server>
   private isCalm = false
 
-  constructor(scenario: Scenario, { rules, runner }: Options) {
+  constructor(scenario: Scenario, { rules }: Options) {
+    const runner = runners[scenario.runner]
     this.scenario = scenario
     this.dice = new Dice(scenario.seed)
     this.world = new World(this.dice.stream("world"))
@@ -82,12 +85,15 @@ export class Cluster {
       isSteady: scenario.isSteady,
       onFault: this.onFault
     })
-    const database = new Database(this.world, this.weather, this.auditor.onWrite)
+    const database = new Database(this.auditor.onWrite)
+    const shared = new Shared(this.world)
+    const remote = (process: Process) => Remote.make(this.world, this.weather, process)
     this.servers = scenario.servers.map((plan, index): Server =>
       new Server({
         runner,
-        fork: (start) => this.forkServer(plan, index, start),
-        store: (process) => database.connect(process),
+        fork: (start) => this.forkServer({ ...plan, followsMs: runner.followsMs }, index, start),
+        store: (process) => database.connect(process, remote(process)),
+        shared: (process) => shared.connect(process, remote(process)),
         around: (process, engine) => this.auditor.around(process, engine),
         onDefect: (text) => this.auditor.object("defect", `server ${index + 1} cannot start: ${text}`),
         publish: (taskId) => this.publish(taskId)
@@ -108,7 +114,7 @@ export class Cluster {
     this.auditor.coverage.add("faults", name)
   }
 
-  private forkServer(plan: ServerPlan, index: number, start: number): Process {
+  private forkServer(plan: ServerPlan & Pick<Runner, "followsMs">, index: number, start: number): Process {
     const name = `server ${index + 1}${start === 0 ? "" : `.${start + 1}`}`
     if (plan.pace !== 1) this.onFault("clock-drift")
     const witness = {

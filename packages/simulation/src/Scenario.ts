@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import type { RateName, Rates } from "./Faults.ts"
+import type { RunnerName } from "./runners.ts"
 import type { toolNames } from "./Tools.ts"
 
 /**
@@ -85,6 +86,8 @@ export type Trouble =
 export interface Scenario {
   /** Decides everything that the scenario leaves open: latencies, and who goes first. */
   readonly seed: number
+  /** What runs handlers: `fiber` for servers that take tasks from each other, `queue` for replicas. */
+  readonly runner: RunnerName
   readonly servers: ReadonlyArray<ServerPlan>
   readonly clients: ReadonlyArray<ClientPlan>
   readonly troubles: ReadonlyArray<Trouble>

@@ -3,6 +3,7 @@
  *
  * ```
  * seed 7
+ * runner queue
  * calm at 20000
  * server ahead 0 pace 1
  * client ada
@@ -17,6 +18,7 @@
  */
 import * as Result from "effect/Result"
 import { type RateName, rateNames } from "./Faults.ts"
+import { type RunnerName, runnerNames } from "./runners.ts"
 import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
 import { toolNames } from "./Tools.ts"
@@ -58,6 +60,7 @@ const printCall = ({ atMs, cancelAfterMs, giveUpAfterMs, manner, script, tool }:
 export const print = (scenario: Scenario): string =>
   [
     `seed ${scenario.seed}`,
+    `runner ${scenario.runner}`,
     `calm at ${scenario.calmAtMs}`,
     `turns of ${scenario.maxTurn}`,
     ...scenario.isSteady ? ["steady"] : [],
@@ -72,6 +75,7 @@ export const print = (scenario: Scenario): string =>
 
 type Draft = {
   seed: number
+  runner: RunnerName
   calmAtMs: number
   maxTurn: number
   isSteady: boolean
@@ -95,6 +99,10 @@ const index = (text: string | undefined): number => Number(text) - 1
 
 const readers: ReadonlyArray<Reader> = [
   [/^seed (\d+)$/, ([seed], draft) => void (draft.seed = Number(seed))],
+  [/^runner (\w+)$/, ([runner], draft) => {
+    if (!oneOf(runnerNames, runner)) return "no such runner"
+    draft.runner = runner
+  }],
   [/^calm at (\d+)$/, ([calm], draft) => void (draft.calmAtMs = Number(calm))],
   [/^turns of (\d+)$/, ([turns], draft) => void (draft.maxTurn = Number(turns))],
   [/^steady$/, (_, draft) => void (draft.isSteady = true)],
@@ -170,6 +178,7 @@ const check = ({ clients, servers, troubles }: Scenario): string | undefined => 
 export const parse = (text: string): Result.Result<Scenario, string> => {
   const draft: Draft = {
     seed: 1,
+    runner: "fiber",
     calmAtMs: 20_000,
     maxTurn: 2048,
     isSteady: false,

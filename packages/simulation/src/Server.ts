@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as TaskClock from "@effect-mcp-tasks/engine/TaskClock"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskLimits from "@effect-mcp-tasks/engine/TaskLimits"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
@@ -22,18 +23,29 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import type { Process } from "./Process.ts"
+import type { Connection } from "./SharedServices.ts"
 import * as Tools from "./Tools.ts"
 
+/** What a runner may use besides what is shared. */
+type RunnerServices =
+  | TaskEngine.TaskEngine
+  | TaskStore.TaskStore
+  | TaskTools.TaskTools
+  | TaskSignal.TaskSignal
+  | SecureRandom.SecureRandom
+
 /**
- * What runs handlers in a simulated server.
+ * What runs handlers in simulated servers.
  *
  * @since 0.1.0
  */
-export type Runner = Layer.Layer<
-  TaskRunner.TaskRunner,
-  TaskStore.TaskStoreError,
-  TaskEngine.TaskEngine | TaskStore.TaskStore | TaskTools.TaskTools | TaskSignal.TaskSignal
->
+export interface Runner {
+  readonly layer: (shared: Connection) => Layer.Layer<TaskRunner.TaskRunner, unknown, RunnerServices>
+  /** By how many milliseconds servers may be wrong that go by the shared time; by their own clocks unless given. */
+  readonly followsMs?: number | undefined
+  /** Whether it also finds tasks whose creation failed for their caller. */
+  readonly findsOrphans: boolean
+}
 
 /**
  * What a server needs of its world.
@@ -44,6 +56,7 @@ export interface ServerOptions {
   /** Makes the process of the next start. */
   readonly fork: (start: number) => Process
   readonly store: (process: Process) => TaskStore.TaskStore["Service"]
+  readonly shared: (process: Process) => Connection
   readonly runner: Runner
   /** Hears of every command that the engine of a process is given, and of what became of it. */
   readonly around: (process: Process, engine: TaskEngine.TaskEngine["Service"]) => TaskEngine.TaskEngine["Service"]
@@ -149,7 +162,10 @@ export class Server {
   }
 
   private layer(process: Process, hub: PubSub.PubSub<string>) {
-    const { around, publish, runner, store } = this.options
+    const { around, publish, runner } = this.options
+    const shared = this.options.shared(process)
+    const store = this.options.store(process)
+    const clock = runner.followsMs === undefined ? Layer.empty : TaskClock.layerReading(shared.time)
     const engine = Layer.effect(
       TaskEngine.TaskEngine,
       Effect.map(TaskEngine.TaskEngine, (engine) => around(process, engine))
@@ -160,12 +176,13 @@ export class Server {
     })
     const random = SecureRandom.make((size) => Uint8Array.from({ length: size }, () => process.dice.between(0, 255)))
     return Layer.fresh(Dispatcher.layer({ name: "simulated", version: "0" }).pipe(
-      Layer.provide(Layer.merge(runner, TaskSweeper.layerWith({ interval: "5 seconds", batchSize: 10 }))),
+      Layer.provide(Layer.merge(runner.layer(shared), TaskSweeper.layerWith({ interval: "5 seconds", batchSize: 10 }))),
       Layer.provide(engine),
       Layer.provide(TaskEngine.layer),
+      Layer.provide(clock),
       Layer.provide([
         Layer.succeed(TaskTools.TaskTools, Tools.tools),
-        Layer.succeed(TaskStore.TaskStore, store(process)),
+        Layer.succeed(TaskStore.TaskStore, store),
         Layer.succeed(TaskSignal.TaskSignal, signal),
         Layer.succeed(SecureRandom.SecureRandom, random),
         TaskLimits.layer(Tools.limits)

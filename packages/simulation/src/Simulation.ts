@@ -8,6 +8,7 @@ import type { Violation } from "./Audit.ts"
 import { Cluster, type Options } from "./Cluster.ts"
 import type { Coverage } from "./Coverage.ts"
 import * as calmRules from "./calmRules.ts"
+import { runners } from "./runners.ts"
 import type { Scenario } from "./Scenario.ts"
 
 /**
@@ -38,7 +39,7 @@ const lookMs = 20_000
  *
  * @since 0.1.0
  */
-export const run = (scenario: Scenario, options: Options): Outcome => {
+export const run = (scenario: Scenario, options: Options = {}): Outcome => {
   const { calmAtMs } = scenario
   const maxSteps = stepsForEach * (scenario.clients.flatMap(({ calls }) => calls).length + scenario.servers.length)
   const { auditor, clients, world, ...cluster } = new Cluster(scenario, options)
@@ -48,7 +49,9 @@ export const run = (scenario: Scenario, options: Options): Outcome => {
   while (!world.isStopped && world.steps < maxSteps && untilMs < calmAtMs + endMs) {
     untilMs += lookMs
     world.run({ untilMs, maxSteps })
-    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) auditor.calm()
+    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) {
+      auditor.calm(runners[scenario.runner].findsOrphans)
+    }
     if (auditor.hasEverythingEnded && clients.active === 0) break
   }
   if (!world.isStopped && world.steps >= maxSteps) auditor.object("restless", `${world.steps} steps`)

@@ -7,7 +7,7 @@
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
-import type { HandlerRun, TaskFile } from "./TaskFile.ts"
+import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 
 type Found = ReadonlyArray<Violation>
 
@@ -32,8 +32,8 @@ const isOverdue = (file: TaskFile, nowMs: number, isSo: (task: Task.Task) => boo
 const runOf = (file: TaskFile, task: Task.Task): HandlerRun | undefined =>
   file.runs.find((run) => run.attempt === task.attempt && run.process.isAlive)
 
-const isAnswered = (key: string) => (task: Task.Task): boolean =>
-  task.questions.some((question) => question.key === key && question.state === "answered")
+/** Whether what a tool asked last under a key is answered. */
+const isAnswered = (key: string) => (task: Task.Task): boolean => asked(task, key).at(-1)?.state === "answered"
 
 const isStopping = (task: Task.Task): boolean =>
   TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)
@@ -43,8 +43,10 @@ const isStopping = (task: Task.Task): boolean =>
  *
  * @since 0.1.0
  */
-export const judge = (file: TaskFile, nowMs: number): Found => {
+export const judge = (file: TaskFile, nowMs: number, findsOrphans: boolean): Found => {
   const { now: task } = file
+  // A task whose creation failed for its caller may be nobody's until it expires: no client knows of it.
+  const isOrphan = !findsOrphans && !file.isAcknowledged && file.runs.length === 0
   const found: Array<Found> = []
   for (const run of file.runs.filter(({ endedAtMs, process }) => endedAtMs === undefined && process.isAlive)) {
     const isStopped = task === undefined || isOverdue(file, nowMs, isStopping)
@@ -56,18 +58,14 @@ export const judge = (file: TaskFile, nowMs: number): Found => {
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
-  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs)) {
+  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs) && !isOrphan) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
   return found.flat()
 }
 
-/**
- * Whether a live task runs nowhere. A task whose creation failed for its caller is nobody's until it expires: no client
- * knows of it.
- */
+/** Whether a live task has run nowhere for longer than others need to notice. */
 const isAbandoned = (file: TaskFile, task: Task.Task, nowMs: number): boolean => {
   const run = runOf(file, task)
-  const isOrphan = !file.isAcknowledged && file.runs.length === 0
-  return !isOrphan && (run === undefined || nowMs - (run.endedAtMs ?? nowMs) > patienceMs)
+  return run === undefined || nowMs - (run.endedAtMs ?? nowMs) > patienceMs
 }

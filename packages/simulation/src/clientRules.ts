@@ -104,7 +104,8 @@ const unexpected = (answer: Answer, file: TaskFile): Found =>
 /** A poll shows what the task was at one moment between the question and the answer. */
 const seen = ({ answer, window }: Exchange, file: TaskFile): Found => {
   if (!("result" in answer)) return none
-  const shown = JSON.stringify(answer.result)
+  const { _meta, ...task } = answer.result
+  const shown = JSON.stringify(task)
   const isTrue = window.some(({ stored }) => stored !== undefined && shown === view(stored.task))
   return isTrue ? none : breach("stale-read", `${file.name} was shown as ${shown}`)
 }

@@ -8,6 +8,7 @@
  */
 import { Dice } from "./Dice.ts"
 import { type RateName, rateNames, type Rates } from "./Faults.ts"
+import { runnerNames } from "./runners.ts"
 import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
 import { toolNames } from "./Tools.ts"
@@ -75,7 +76,7 @@ const drawClient = (dice: Dice, calmAtMs: number): ClientPlan => ({
 
 const drawServer = (dice: Dice): ServerPlan => ({
   aheadMs: dice.chance(0.3) ? dice.between(-20_000, 20_000) : 0,
-  pace: dice.chance(0.2) ? dice.between(95, 105) / 100 : 1
+  pace: dice.chance(0.2) ? dice.between(99, 101) / 100 : 1
 })
 
 const troubleKinds = [
@@ -136,6 +137,7 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
   const there = { servers, clients, calmAtMs }
   return {
     seed,
+    runner: dice.stream("runner").pick(runnerNames),
     calmAtMs,
     servers: list(servers, (index) => drawServer(dice.stream(`server ${index}`))),
     clients: list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),

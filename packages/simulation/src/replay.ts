@@ -16,6 +16,7 @@ const unasked: Task.InputRequest = { method: "elicitation/create" }
 const candidates = (before: Task.Task, after: Task.Task, at: number): ReadonlyArray<TaskCommand> => {
   const { attempt } = before
   const worker = { at, attempt }
+  const started = after.worker === undefined ? { at } : { at, worker: after.worker }
   const changed = after.questions.filter((question, index) => question.state !== before.questions[index]?.state)
   const responses = changed.flatMap((question) =>
     question.state === "answered" ? [{ key: question.key, response: question.response }] : []
@@ -23,7 +24,7 @@ const candidates = (before: Task.Task, after: Task.Task, at: number): ReadonlyAr
   return [
     // A question that ends its task leaves no trace of itself.
     ...after.status === "cancelled" ? [{ _tag: "Ask", ...worker, key: " ", request: unasked } as const] : [],
-    { _tag: "Start", at },
+    { _tag: "Start", ...started },
     ...after.statusMessage === undefined ? [] : [{ _tag: "Report", ...worker, message: after.statusMessage } as const],
     ...changed.map(({ key, request }) => ({ _tag: "Ask", ...worker, key, request } as const)),
     ...changed.map(({ key }) => ({ _tag: "Withdraw", ...worker, key } as const)),

@@ -4,6 +4,10 @@
  * @since 0.1.0
  */
 import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
+import * as TaskQueue from "@effect-mcp-tasks/engine/TaskQueue"
+import * as TaskWorkers from "@effect-mcp-tasks/engine/TaskWorkers"
+import * as Layer from "effect/Layer"
+import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type { Runner } from "./Server.ts"
 
 /**
@@ -11,7 +15,7 @@ import type { Runner } from "./Server.ts"
  *
  * @since 0.1.0
  */
-export const runnerNames = ["fiber"] as const
+export const runnerNames = ["fiber", "queue"] as const
 
 /**
  * The name of a runner.
@@ -26,5 +30,24 @@ export type RunnerName = (typeof runnerNames)[number]
  * @since 0.1.0
  */
 export const runners: { readonly [Name in RunnerName]: Runner } = {
-  fiber: TaskRunner.layerFiber
+  fiber: { layer: () => TaskRunner.layerFiber, findsOrphans: false },
+  queue: {
+    // The times are shorter than usual, so that a short life is long enough for what happens after a crash.
+    layer: ({ queue, workers }) =>
+      TaskRunner.layerQueueWith({
+        lease: "6 seconds",
+        heartbeat: "10 seconds",
+        grace: "2 seconds",
+        scan: "15 seconds"
+      }).pipe(
+        Layer.provide(TaskQueue.layerStore),
+        Layer.provide([
+          Layer.succeed(PersistedQueue.PersistedQueueStore, queue),
+          Layer.succeed(TaskWorkers.TaskWorkers, workers)
+        ])
+      ),
+    // Half a second for a slow reading, and what a clock that is wrong by a hundredth gains in a minute without any.
+    followsMs: 1_200,
+    findsOrphans: true
+  }
 }

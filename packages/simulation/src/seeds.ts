@@ -6,7 +6,6 @@
 import type { RuleName } from "./Audit.ts"
 import { type Counts, Coverage, type Section } from "./Coverage.ts"
 import { drawScenario } from "./drawScenario.ts"
-import { type RunnerName, runners } from "./runners.ts"
 import * as Simulation from "./Simulation.ts"
 
 /**
@@ -19,7 +18,6 @@ export interface Job {
   readonly count: number
   /** Every how many seeds one is run: what several threads share. */
   readonly stride: number
-  readonly runner: RunnerName
   /** Whether to end with the first seed that fails. */
   readonly isStoppedByFailure: boolean
   /** The rules of the auditor; all unless given. */
@@ -64,14 +62,11 @@ const add = (self: string, that: string): string =>
 export const run = (job: Job): Report => {
   const coverage = new Coverage()
   const failures: Array<Failure> = []
-  const options = {
-    runner: runners[job.runner],
-    rules: job.rules === undefined ? undefined : new Set(job.rules)
-  }
+  const rules = job.rules === undefined ? undefined : new Set(job.rules)
   let fingerprint = "0"
   let ran = 0
   for (let seed = job.from; seed < job.from + job.count; seed += job.stride) {
-    const outcome = Simulation.run(drawScenario(seed), options)
+    const outcome = Simulation.run(drawScenario(seed), { rules })
     ran++
     coverage.merge(outcome.coverage)
     fingerprint = add(fingerprint, outcome.fingerprint)

@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import { drawScenario } from "./drawScenario.ts"
-import { type RunnerName, runners } from "./runners.ts"
 import type { Scenario } from "./Scenario.ts"
 import * as ScenarioText from "./ScenarioText.ts"
 import { shrink } from "./shrink.ts"
@@ -25,14 +24,13 @@ export interface Shown {
  *
  * @since 0.1.0
  */
-export const showScenario = (scenario: Scenario, runner: RunnerName): Shown => {
-  const options = { runner: runners[runner] }
-  const first = Simulation.run(scenario, options)
+export const showScenario = (scenario: Scenario): Shown => {
+  const first = Simulation.run(scenario)
   const isBroken = first.violations.length > 0
   const smallest = isBroken
-    ? shrink(scenario, (smaller) => Simulation.run(smaller, options).violations[0]?.rule)
+    ? shrink(scenario, (smaller) => Simulation.run(smaller).violations[0]?.rule)
     : scenario
-  const { history, violations } = isBroken ? Simulation.run(smallest, options) : first
+  const { history, violations } = isBroken ? Simulation.run(smallest) : first
   const text = [
     ScenarioText.print(smallest),
     "",
@@ -49,5 +47,4 @@ export const showScenario = (scenario: Scenario, runner: RunnerName): Shown => {
  *
  * @since 0.1.0
  */
-export const showSeed = (seed: number, size: number, runner: RunnerName): Shown =>
-  showScenario(drawScenario(seed, size), runner)
+export const showSeed = (seed: number, size: number): Shown => showScenario(drawScenario(seed, size))

@@ -56,6 +56,7 @@ const smaller = (scenario: Scenario): ReadonlyArray<Scenario> => {
       rates: Object.fromEntries(Object.entries(rates).filter(([known]) => known !== name))
     })),
     ...troubles.map((_, index) => ({ ...scenario, troubles: without(troubles, index) })),
+    ...scenario.runner === "fiber" ? [] : [{ ...scenario, runner: "fiber" } as const],
     ...scenario.maxTurn === 2048 ? [] : [{ ...scenario, maxTurn: 2048 }],
     ...scenario.isSteady ? [] : [{ ...scenario, isSteady: true }],
     ...servers.flatMap(({ aheadMs, pace }, index) =>

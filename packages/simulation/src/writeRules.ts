@@ -100,8 +100,11 @@ const expired = ({ after, before, process }: Write, file: TaskFile): Found => {
     : breach("expired-early", `${process.name} failed ${file.name} before its deadline`)
 }
 
+/** A task whose client went away before it knew of it may be stopped: nobody would. */
 const cancelled = (after: Task.Task, file: TaskFile): Found =>
-  after.status === "cancelled" && !file.isCancelSent ? breach("cancel-invented", file.name) : none
+  after.status === "cancelled" && !file.isCancelSent && file.isAcknowledged
+    ? breach("cancel-invented", file.name)
+    : none
 
 const Said = /"structuredContent":\{"said":(\[.*?\])\}/
 

@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { Coverage } from "../src/Coverage.ts"
 import { drawScenario } from "../src/drawScenario.ts"
-import { runners } from "../src/runners.ts"
 import type { Scenario } from "../src/Scenario.ts"
 import * as ScenarioText from "../src/ScenarioText.ts"
 import * as Script from "../src/Script.ts"
@@ -12,19 +11,18 @@ import { shrink } from "../src/shrink.ts"
 import * as Simulation from "../src/Simulation.ts"
 import * as threads from "../src/threads.ts"
 
-const options = { runner: runners.fiber }
-const job = { from: 1, count: 12, stride: 1, runner: "fiber", isStoppedByFailure: false } as const
+const job = { from: 1, count: 12, stride: 1, isStoppedByFailure: false } as const
 
 const read = (text: string): Scenario => Result.getOrThrow(ScenarioText.parse(text))
 
 describe("a simulation", () => {
   it("has one history for a seed, step by step", () => {
     for (const seed of [1, 2, 3]) {
-      const [first, second] = [0, 0].map(() => Simulation.run(drawScenario(seed), options))
+      const [first, second] = [0, 0].map(() => Simulation.run(drawScenario(seed)))
       assert.deepStrictEqual(second?.history, first?.history)
       assert.strictEqual(second?.fingerprint, first?.fingerprint)
     }
-    const fingerprints = [1, 2, 3, 4].map((seed) => Simulation.run(drawScenario(seed), options).fingerprint)
+    const fingerprints = [1, 2, 3, 4].map((seed) => Simulation.run(drawScenario(seed)).fingerprint)
     assert.strictEqual(new Set(fingerprints).size, 4)
   })
 
@@ -42,7 +40,7 @@ describe("a simulation", () => {
       const scenario = drawScenario(seed)
       const again = read(ScenarioText.print(scenario))
       assert.strictEqual(ScenarioText.print(again), ScenarioText.print(scenario))
-      assert.strictEqual(Simulation.run(again, options).fingerprint, Simulation.run(scenario, options).fingerprint)
+      assert.strictEqual(Simulation.run(again).fingerprint, Simulation.run(scenario).fingerprint)
     }
   })
 
@@ -75,6 +73,7 @@ describe("a scenario", () => {
   it("is written as it is read", () => {
     const text = [
       "seed 7",
+      "runner queue",
       "calm at 30000",
       "turns of 8",
       "steady",

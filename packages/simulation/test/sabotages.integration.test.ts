@@ -16,7 +16,7 @@ describe("the auditor", () => {
   for (const { name, rule } of sabotages) {
     it.live(`finds within 1,000 seeds: ${name} (${rule})`, () =>
       Effect.gen(function*() {
-        const job = { from: 1, count: 1_000, stride: 1, runner: "fiber", isStoppedByFailure: true } as const
+        const job = { from: 1, count: 1_000, stride: 1, isStoppedByFailure: true } as const
         const { failures } = yield* threads.run({ sabotage: name, job: { ...job, rules: [rule] } })
         assert.deepStrictEqual(failures.map((failure) => failure.rule), [rule])
       }), 300_000)

@@ -92,7 +92,7 @@ const handlers = (file: string) => {
         yield* Effect.sleep(yield* Random.nextIntBetween(10, 400))
         return "once"
       }),
-    deadly: () => Effect.andThen(begin, Effect.sync(() => process.kill(process.pid, "SIGKILL")).pipe(Effect.as("alive")))
+    deadly: () => Effect.andThen(begin, Effect.as(Effect.sync(() => process.kill(process.pid, "SIGKILL")), "alive"))
   }
 }
 

@@ -27,6 +27,11 @@ const crowd = 24
 
 const isOver = ({ status }: Client.View): boolean => status !== "working" && status !== "input_required"
 
+const nextTool = Effect.gen(function*() {
+  if ((yield* Random.nextIntBetween(0, odds.deadly)) === 0) return "deadly"
+  return ["work", "ask", "once"][yield* Random.nextIntBetween(0, 3)] ?? "work"
+})
+
 /**
  * Makes the clients of a fleet.
  *
@@ -76,11 +81,6 @@ export const make = Effect.fnUntraced(function*(fleet: Fleet) {
     tasks.push(task)
     let patience = (yield* Random.nextIntBetween(0, odds.cancel)) === 0 ? yield* Random.nextIntBetween(0, 5) : -1
     while (!(yield* follow(task, patience--))) yield* Effect.sleep(yield* Random.nextIntBetween(80, 250))
-  })
-
-  const nextTool = Effect.gen(function*() {
-    if ((yield* Random.nextIntBetween(0, odds.deadly)) === 0) return "deadly"
-    return ["work", "ask", "once"][yield* Random.nextIntBetween(0, 3)] ?? "work"
   })
 
   return {

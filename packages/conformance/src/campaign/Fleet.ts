@@ -73,6 +73,15 @@ const spawn = Effect.fnUntraced(function*({ at, name, store, world }: FleetOptio
     : { url: url.value, pid: child.pid, exitCode: child.exitCode } satisfies Replica as Replica
 })
 
+const send = (pid: number, signal: NodeJS.Signals) =>
+  Effect.sync(() => {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It is gone already: a tool may have taken it down.
+    }
+  })
+
 /**
  * Starts the replicas, and keeps them as many as they are to be until the scope closes.
  *
@@ -100,15 +109,6 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
     }
   })
 
-  const send = (pid: number, signal: NodeJS.Signals) =>
-    Effect.sync(() => {
-      try {
-        process.kill(pid, signal)
-      } catch {
-        // It is gone already: a tool may have taken it down.
-      }
-    })
-
   const end = Effect.fnUntraced(function*({ exitCode, pid }: Replica) {
     const before = yield* Clock.currentTimeMillis
     yield* send(pid, "SIGTERM")
@@ -131,7 +131,7 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
     }),
     /** The address of one of the replicas that are up, by chance. */
     url: Effect.map(pick, ({ url }) => url),
-    /** Does something to one of the replicas, and says how long it took to end in milliseconds, when it was asked to. */
+    /** Does something to one of the replicas, and says how many milliseconds it took to end, when it was asked to. */
     strike: Effect.fnUntraced(function*(blow: Blow) {
       const replica = yield* pick
       switch (blow) {

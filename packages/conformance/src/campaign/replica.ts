@@ -49,13 +49,14 @@ const audit = (world: string) =>
 
 const routes = Layer.merge(HttpTransport.layer(), HealthRoutes.layer)
 
+/** Said when everything answers, and not before. */
+const welcome = Layer.effectDiscard(HttpServer.addressFormattedWith((address) => Console.log(`${address}/mcp`)))
+
 const command = Command.make("replica", flags, ({ at, name, store, world }) =>
   Layer.launch(
-    HttpTransport.layerEndSubscriptions.pipe(
+    welcome.pipe(
+      Layer.provide(HttpTransport.layerEndSubscriptions),
       Layer.provideMerge(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
-      Layer.provideMerge(
-        Layer.effectDiscard(HttpServer.addressFormattedWith((address) => Console.log(`${address}/mcp`)))
-      ),
       Layer.provide(Dispatcher.layer({ name: "campaign", version: "0.1.0" })),
       Layer.provide([Replicated.layerWith(settings), TaskOwner.layerAnonymous]),
       Layer.provide(Layer.provide(TaskTools.layer(CampaignTools.toolkit), CampaignTools.layer(world))),

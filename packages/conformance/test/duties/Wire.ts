@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/ext-tasks/core/v2"
 import { Cause, Effect, Exit, Schema, type Scope } from "effect"
 import * as Connection from "./Connection.ts"
+import * as Transports from "./Transports.ts"
 
 export { settle } from "./Connection.ts"
 
@@ -61,7 +62,7 @@ export const message = (method: string, params: Schema.JsonObject = {}, asking: 
   return JSON.stringify({ jsonrpc: "2.0", id: asking.id ?? 1, method, params: { ...params, _meta } })
 }
 
-const transports = { http: Connection.http, stdio: Connection.stdio, memory: Connection.memory }
+const transports = { http: Transports.http, stdio: Transports.stdio, memory: Transports.memory }
 
 /** The ways to reach a server. */
 export type Transport = keyof typeof transports
@@ -77,7 +78,7 @@ const check = (method: string, result: Schema.JsonObject) => {
 }
 
 /** Starts a server behind a transport for as long as the test. */
-const start = Effect.fnUntraced(function*(transport: Transport, options: Connection.Options) {
+const start = Effect.fnUntraced(function*(transport: Transport, options: Transports.Options) {
   const { endSubscriptions, open, send, store } = yield* transports[transport](options)
   const ask = (method: string, params?: Schema.JsonObject, asking: Asking = {}) =>
     Effect.map(send(message(method, params, asking), asking), (raw) => {
@@ -115,7 +116,7 @@ const start = Effect.fnUntraced(function*(transport: Transport, options: Connect
       }),
       /** Expects that nothing follows where an answer ends its stream. */
       isOver: Effect.map(Effect.exit(reading.next), (exit) => {
-        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Cause.Done)
+        assert.isTrue(Exit.isFailure(exit) && Cause.isDone(Cause.squash(exit.cause)))
       })
     }
   })
@@ -131,7 +132,7 @@ export type Server = Effect.Success<ReturnType<typeof start>>
 type Test = (
   title: string,
   run: (server: Server) => Effect.Effect<void, unknown, Scope.Scope>,
-  options?: Connection.Options
+  options?: Transports.Options
 ) => void
 
 /** Registers tests on each transport; on some only, where a duty is bound to them. */

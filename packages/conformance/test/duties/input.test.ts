@@ -1,6 +1,6 @@
 /** What a task asks of its client, and what becomes of the answers. */
 import { assert } from "@effect/vitest"
-import { Effect, Option, type Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { everything, everywhere, isError, type Server, settle } from "./Wire.ts"
 
@@ -173,10 +173,10 @@ everywhere((test) => {
       }
     }))
 
-  test("within a plain call nothing is asked [E6, F5, F7]", (server) =>
+  test("a tool that must not run twice can ask within a task only, and says so [C9, E2]", (server) =>
     Effect.gen(function*() {
       const answer = yield* server.call("job", { text: "ask" }, { capabilities: { elicitation: {} } })
-      assert.notStrictEqual(answer.result?.["resultType"], "input_required")
-      assert.strictEqual(Option.isNone(Option.fromUndefinedOr(answer.result?.["inputRequests"])), true)
+      isError(answer, -32021, 400)
+      assert.deepStrictEqual(answer.error?.data, { requiredCapabilities: { extensions: everything.extensions } })
     }))
 })

@@ -105,7 +105,8 @@ everywhere((test) => {
   test("the list of tools is the same for everybody, every time, in one order [D1, D2]", (server) =>
     Effect.gen(function*() {
       const first = yield* toolsOf(server)
-      assert.deepStrictEqual(first.map(({ name }) => name), ["plain", "job", "strict", "typed", "routed"])
+      const names = ["plain", "job", "strict", "typed", "routed", "first", "shape"]
+      assert.deepStrictEqual(first.map(({ name }) => name), names)
       for (const as of ["ada", "bob", "ada"]) assert.deepStrictEqual(yield* toolsOf(server, as), first)
       const undeclared = yield* server.ask("tools/list", {}, { capabilities: {} })
       assert.deepStrictEqual(undeclared.result, (yield* server.ask("tools/list")).result)

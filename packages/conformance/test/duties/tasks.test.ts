@@ -169,11 +169,11 @@ everywhere((test) => {
       }
     }))
 
-  test("ids have 128 bits of chance, and share nothing with each other [I1]", (server) =>
+  test("ids have 128 bits of chance [I1]", (server) =>
     Effect.gen(function*() {
       const ids = yield* Effect.forEach(Array.from({ length: 200 }), () => server.create("done"))
       assert.strictEqual(new Set(ids).size, ids.length)
-      // Every bit of every position takes both values: none is a counter, a clock or a constant.
+      // Each of the last 128 bits takes both values: none is a counter, a clock or a constant.
       const bits = ids.map((id) => BigInt(`0x${id.replaceAll("-", "")}`))
       for (let bit = 0n; bit < 128n; bit++) {
         const ones = bits.filter((id) => (id >> bit) & 1n).length

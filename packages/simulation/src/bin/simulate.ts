@@ -58,7 +58,7 @@ const unknown = (name: string) =>
 const showSeed = Effect.fn(function*(seed: number, size: number, broken: string | undefined) {
   const found = broken === undefined ? undefined : sabotage.find(broken)
   if (found !== undefined) sabotage.commit(found)
-  const shown = (yield* Effect.promise(() => import("../showSeed.ts"))).showSeed(seed, size, "fiber")
+  const shown = (yield* Effect.promise(() => import("../showSeed.ts"))).showSeed(seed, size)
   yield* Console.log(shown.text)
   if (shown.isBroken) yield* fail
 })
@@ -70,7 +70,7 @@ const runSeeds = Effect.fn(function*(
   const threads = yield* Effect.promise(() => import("../threads.ts"))
   const reportText = yield* Effect.promise(() => import("../reportText.ts"))
   const report = yield* threads.share(
-    { ...job, runner: "fiber", isStoppedByFailure: options.sabotage !== undefined },
+    { ...job, isStoppedByFailure: options.sabotage !== undefined },
     options
   )
   yield* Console.log(reportText.print(report, options.isLong))

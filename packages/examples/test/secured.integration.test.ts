@@ -1,0 +1,45 @@
+/** The secured example, run as a reader runs it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
+import { createServer } from "node:net"
+import * as Program from "./Program.ts"
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    const port = typeof address === "object" ? address?.port ?? 0 : 0
+    server.close(() => resume(Effect.succeed(port)))
+  })
+})
+
+const hasCurl = spawnSync("bash", ["-c", "command -v curl"]).status === 0
+
+describe("npm run start:secured", () => {
+  it.live("prints commands that show who gets in, and that a task is its owner's alone [I2, K1, K2, K6]", () =>
+    Effect.gen(function*() {
+      const env = { ...process.env, PORT: String(yield* freePort) }
+      const isUp = /Ctrl\+C/
+      const { terminate, welcome } = yield* Program.launch(process.execPath, Program.fromSource("startSecured.ts"), {
+        env,
+        isUp
+      })
+      const commands = welcome.slice(welcome.indexOf("# 0."), welcome.indexOf("Ctrl+C"))
+      assert.include(commands, "Authorization: Bearer $ada")
+      if (hasCurl) {
+        const { stderr, stdout } = yield* Program.run("bash", [], { input: commands })
+        assert.strictEqual(stderr, "")
+        const responses = stdout.split(/(?=HTTP\/1\.1)/)
+        const [nobody = "", expired = "", reader = "", created = "", hers = "", his = ""] = responses
+        assert.match(nobody, /^HTTP\/1\.1 401 .*www-authenticate: Bearer scope="reports:write", resource_metadata=/s)
+        assert.match(nobody, /"authorization_servers":\["http:\/\/127\.0\.0\.1:\d+"\]/)
+        assert.match(expired, /^HTTP\/1\.1 401 .*error="invalid_token", error_description="The token has expired"/s)
+        assert.match(reader, /^HTTP\/1\.1 403 .*error="insufficient_scope".*scope="reports:write"/s)
+        assert.match(created, /^HTTP\/1\.1 200 .*"resultType":"task"/s)
+        assert.match(hers, /^HTTP\/1\.1 200 .*"status":"(working|input_required)"/s)
+        assert.match(his, /^HTTP\/1\.1 200 .*"code":-32602,"message":"Failed to retrieve task: Task not found"/s)
+      }
+      assert.include([0, 130, 143], yield* terminate)
+    }))
+})
