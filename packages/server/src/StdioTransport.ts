@@ -16,6 +16,7 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -48,7 +49,8 @@ export interface StdioOptions {
  * **Details**
  *
  * When the input ends, subscriptions are ended in good order, and requests in flight are answered, within
- * `drainTimeout`. All requests have the same owner: the one whose process started this one.
+ * `drainTimeout`. When this is interrupted, by a signal for one, subscriptions are ended in good order, and requests
+ * in flight are interrupted. All requests have the same owner: the one whose process started this one.
  *
  * **Gotchas**
  *
@@ -76,13 +78,27 @@ export const serve = (
       maxInFlight: options.maxInFlight ?? 1_000
     })
     const reading = readLines(options.maxLineBytes ?? 4 * 1024 * 1024, session.receive)
-    yield* Effect.raceFirst(reading, Fiber.await(writing))
-    yield* dispatcher.endSubscriptions
-    yield* Effect.timeoutOption(session.idle, Duration.fromInputUnsafe(options.drainTimeout ?? "5 seconds"))
-    yield* session.stop
-    yield* Queue.end(output)
-    yield* Fiber.await(writing)
+    const close = (before: Effect.Effect<void>, within: Duration.Input) => {
+      const atMost = (effect: Effect.Effect<unknown>) => Effect.timeoutOption(Effect.interruptible(effect), within)
+      return before.pipe(
+        Effect.andThen(dispatcher.endSubscriptions),
+        Effect.andThen(atMost(session.idle)),
+        Effect.andThen(session.stop),
+        Effect.andThen(Queue.end(output)),
+        Effect.andThen(atMost(Fiber.await(writing)))
+      )
+    }
+    yield* Effect.onExit(
+      Effect.raceFirst(reading, Fiber.await(writing)),
+      (exit) =>
+        Exit.isSuccess(exit)
+          ? close(Effect.void, options.drainTimeout ?? "5 seconds")
+          : close(session.stopCalls, farewell)
+    )
   }))
+
+/** How long subscriptions may take to say that they end when the process is told to. */
+const farewell = Duration.millis(200)
 
 /** What happens when `serve` has ended within a layer; interrupts the fiber that built it unless provided. */
 const OnEnd: Context.Reference<Option.Option<Effect.Effect<void>>> = Context.Reference<

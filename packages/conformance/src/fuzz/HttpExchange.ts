@@ -24,7 +24,7 @@ export interface Outcome {
 }
 
 /** How long an answer may take: a machine under load is slow, a lost answer never comes. */
-const patience = Duration.seconds(20)
+const patience = Duration.minutes(1)
 
 /** How long rubbish is waited for: a server may rightly wait for more of it. */
 const patienceWithRubbish = Duration.seconds(1)

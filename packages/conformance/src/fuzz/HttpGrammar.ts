@@ -108,7 +108,7 @@ const faults: readonly [Fault, ...ReadonlyArray<Fault>] = [
   header(Found.versionHeader, (headers) => replace(headers, version, "2024-11-05")),
   header(Found.methodHeader, (headers) => drop(headers, method)),
   header(Found.methodHeader, (headers) => replace(headers, method, "Tools/Call")),
-  header(Found.methodHeader, (headers) => [...headers, [method, "tools/list"]]),
+  header(Found.methodHeader, (headers) => [...headers, [method, "tools/list"], [method, "tools/list"]]),
   header(Found.nameHeader, (headers) => drop(headers, name)),
   header(Found.nameHeader, (headers, message) => replace(headers, name, sentinel(`${message.name}x`))),
   header(Found.nameHeader, (headers) => replace(headers, name, "=?base64?!!!?=")),

@@ -49,7 +49,7 @@ export const draw = (draw: Draw, number: number): Line => {
 }
 
 /** How long a batch may take. */
-const patience = Duration.seconds(30)
+const patience = Duration.minutes(1)
 
 /**
  * The standard streams of a server.

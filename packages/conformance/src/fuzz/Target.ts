@@ -57,7 +57,7 @@ const nextMessage = (child: ChildProcess): Effect.Effect<unknown, TargetLost> =>
     })
   }).pipe(
     Effect.timeoutOrElse({
-      duration: "60 seconds",
+      duration: "3 minutes",
       orElse: () => Effect.fail(new TargetLost({ message: "The server does not answer" }))
     })
   )

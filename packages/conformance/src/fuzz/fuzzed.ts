@@ -79,7 +79,7 @@ const inspectable = Effect.gen(function*() {
 
 const announce = HttpServer.addressFormattedWith((address) => tell({ port: Number(new URL(address).port) }))
 
-const http = TaskServer.layerHttp({ ...info, maxBodyBytes, bodyTimeout: "4 seconds" }).pipe(
+const http = TaskServer.layerHttp({ ...info, maxBodyBytes, bodyTimeout: "15 seconds" }).pipe(
   Layer.provide(kept),
   Layer.merge(Layer.effectDiscard(announce)),
   Layer.provide(NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })),

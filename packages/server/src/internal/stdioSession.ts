@@ -18,6 +18,7 @@ type Request = Extract<Received, { readonly _tag: "Request" }>
 
 /** A request in flight. */
 interface InFlight {
+  readonly isSubscription: boolean
   isCancelled: boolean
   hasSent: boolean
   fiber: Fiber.Fiber<void> | undefined
@@ -56,7 +57,8 @@ export const make = Effect.fnUntraced(function*({ maxInFlight, write }: SessionO
     // Under its id, the refusal could be taken for the answer to the request that has it already.
     if (inFlight.has(request.id)) return refuse(null, idInUse)
     if (inFlight.size >= maxInFlight) return refuse(request.id, tooMany(maxInFlight))
-    const entry: InFlight = { isCancelled: false, hasSent: false, fiber: undefined }
+    const isSubscription = request.method === listen.method
+    const entry: InFlight = { isSubscription, isCancelled: false, hasSent: false, fiber: undefined }
     inFlight.set(request.id, entry)
     return Effect.map(Effect.forkIn(work(request, entry), scope), (fiber) => {
       entry.fiber = fiber
@@ -91,6 +93,10 @@ export const make = Effect.fnUntraced(function*({ maxInFlight, write }: SessionO
     },
     /** Waits until everything in flight has been answered. */
     idle: Effect.suspend(() => Fiber.awaitAll(fibersOf(inFlight))),
+    /** Interrupts every request in flight but subscriptions, and answers none of them. */
+    stopCalls: Effect.sync(() => {
+      for (const [id, { isSubscription }] of [...inFlight]) if (!isSubscription) cancel(id)
+    }),
     /** Interrupts what is still in flight. */
     stop: Effect.suspend(() => Fiber.interruptAll(fibersOf(inFlight)))
   }
@@ -109,7 +115,7 @@ const answer = (
       return write(message)
     })
   return Effect.flatMap(request.run(send), ({ body }) => {
-    const isTornDown = request.method === listen.method && entry.hasSent
+    const isTornDown = entry.isSubscription && entry.hasSent
     const reply = body === undefined ? Effect.void : send(body)
     return isTornDown ? Effect.andThen(reply, send(tornDown(request.id))) : reply
   })
