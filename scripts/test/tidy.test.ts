@@ -50,6 +50,13 @@ const cases: ReadonlyArray<Case> = [
     good: `import { step } from "../src/internal/step.ts"`
   },
   {
+    rule: "package-by-name",
+    path: engine.replace("engine", "server"),
+    bad: `import * as services from "../../engine/test/services.ts"`,
+    good: `import * as services from "../../engine/test/services.ts"`,
+    goodPath: spec
+  },
+  {
     rule: "node-builtins",
     path: "packages/sqlite/src/SqliteClient.ts",
     bad: `import { createServer } from "node:http"\nimport { join } from "path"`,

@@ -35,7 +35,7 @@ export const arrows: ReadonlyMap<string, Arrows> = new Map([
   ["sqlite", { packages: [], node: ["node:sqlite", "node:fs", "node:path"] }],
   ["testing", { packages: ["core", "engine", "server", "client", "sqlite"], node: [] }],
   ["cli", { packages: ["core", "engine", "server", "client", "sqlite", "examples"], node: "any" }],
-  ["simulation", { packages: ["core", "engine", "client", "testing"], node: "any" }],
+  ["simulation", { packages: ["core", "engine", "server", "client", "testing"], node: "any" }],
   ["examples", { packages: "any", node: "any" }],
   ["conformance", { packages: "any", node: "any" }],
   ["benchmarks", { packages: "any", node: "any" }]
@@ -43,6 +43,11 @@ export const arrows: ReadonlyMap<string, Arrows> = new Map([
 
 /** Packages that nothing may import. */
 export const leaves: ReadonlyArray<string> = ["cli", "simulation", "conformance", "benchmarks"]
+
+/** What the tests of every package may import of another package's tests: there is one way to find a server. */
+export const sharedTests: ReadonlyArray<string> = ["clients.ts", "OwnServer.ts", "services.ts", "TcpProxy.ts"].map(
+  (file) => `packages/engine/test/${file}`
+)
 
 /** A path below which some of what the `outside` rule bans is allowed. `"any"` lets all of it in. */
 export interface Edge {
@@ -56,7 +61,8 @@ export const edges: ReadonlyArray<Edge> = [
   { path: "packages/client/src/promise.ts", allows: ["async", "Promise"], because: "it is made of promises" },
   { path: "packages/examples/src/", allows: "any", because: "programs: they read the environment and print" },
   { path: "packages/conformance/src/", allows: "any", because: "programs: they start processes and print" },
-  { path: "packages/benchmarks/src/", allows: "any", because: "programs: they measure real time and print" }
+  { path: "packages/benchmarks/src/", allows: "any", because: "programs: they measure real time and print" },
+  { path: "packages/simulation/src/bin/", allows: "any", because: "programs: they start threads and print" }
 ]
 
 /** Packages whose sources are programs: they may use a library's barrel, as the reader of an example would. */

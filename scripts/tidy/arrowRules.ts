@@ -3,7 +3,7 @@
  */
 import { dirname, join } from "node:path/posix"
 import { builtinModules } from "node:module"
-import { arrows, leaves, programs } from "./Layout.ts"
+import { arrows, leaves, programs, sharedTests } from "./Layout.ts"
 import type { Rule } from "./Rule.ts"
 import { type Node, references } from "./Source.ts"
 
@@ -54,8 +54,10 @@ const packageByName: Rule = {
         yield { at, message: `"${specifier}" is closed to other packages` }
       }
       if (!isRelative(specifier)) continue
-      const reached = /^packages\/([^/]+)/.exec(join(dirname(file.path), specifier))?.[1]
-      if (reached !== undefined && reached !== file.pkg) {
+      const path = join(dirname(file.path), specifier)
+      const reached = /^packages\/([^/]+)/.exec(path)?.[1]
+      const isShared = file.area === "test" && sharedTests.includes(path)
+      if (reached !== undefined && reached !== file.pkg && !isShared) {
         yield { at, message: `"${specifier}" reaches into package ${reached}: import it by name` }
       }
     }

@@ -17,5 +17,5 @@ if (isRepository) {
   process.on("SIGINT", () => undefined)
   child.on("close", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)))
 } else {
-  await import("../dist/main.js")
+  await import(new URL("../dist/main.js", import.meta.url).href)
 }

@@ -7,12 +7,12 @@ import * as InputHandler from "@effect-mcp-tasks/client/InputHandler"
 import type * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
 import * as Flag from "effect/cli/Flag"
 import type * as Prompt from "effect/cli/Prompt"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as CliFailure from "./CliFailure.ts"
-import { Terminal } from "./Terminal.ts"
 
 /**
  * The flags that answer questions.
@@ -85,8 +85,8 @@ const nobody: InputHandler.InputHandler<TaskClientError.InputRefused> = {
 export const handler = Effect.fnUntraced(function*(
   { answer, answers, decline }: Input
 ): Effect.fn.Return<Handler, CliFailure.CliFailure, FileSystem.FileSystem> {
-  const { canAsk } = yield* Terminal
-  const otherwise: Handler = decline ? InputHandler.decline : canAsk ? InputHandler.terminal : nobody
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  const otherwise: Handler = decline ? InputHandler.decline : canPrompt ? InputHandler.terminal : nobody
   const written = Option.isSome(answers) ? yield* readFile(answers.value) : {}
   const given = { ...written, ...Option.getOrElse(answer, () => ({})) }
   return Object.keys(given).length === 0 ? otherwise : InputHandler.fromRecord(given, { otherwise })

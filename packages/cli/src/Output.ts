@@ -9,11 +9,13 @@
 import type * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
 import type * as TaskView from "@effect-mcp-tasks/core/TaskView"
 import * as Console from "effect/Console"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import * as DateTime from "effect/DateTime"
+import type * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
 
-// oxlint-disable-next-line no-control-regex
-const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+/** Controls but the tab and the end of a line, and marks that turn the direction of text. */
+const control = /[^\P{Cc}\t\n]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /**
  * Text of a server as a terminal may show it.
@@ -53,7 +55,8 @@ export const result = (value: TaskClientError.ToolResult, asJson: boolean): Effe
     : Console.log(text)
 }
 
-const instant = (at: number | undefined) => at === undefined ? {} : { at: new Date(at).toISOString() }
+const instant = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : Option.getOrUndefined(Option.map(DateTime.make(at), DateTime.formatIso))
 
 /**
  * A task as JSON, near to what the protocol says of it.
@@ -65,8 +68,8 @@ export const viewAsJson = (view: TaskView.TaskView): object => ({
   taskId: view.taskId,
   status: view.status,
   ...(view.statusMessage === undefined ? {} : { statusMessage: view.statusMessage }),
-  ...(view.createdAt === undefined ? {} : { createdAt: instant(view.createdAt).at }),
-  ...(view.lastUpdatedAt === undefined ? {} : { lastUpdatedAt: instant(view.lastUpdatedAt).at }),
+  ...(view.createdAt === undefined ? {} : { createdAt: instant(view.createdAt) }),
+  ...(view.lastUpdatedAt === undefined ? {} : { lastUpdatedAt: instant(view.lastUpdatedAt) }),
   ...(view.ttlMs === undefined ? {} : { ttlMs: view.ttlMs }),
   ...(view.pollIntervalMs === undefined ? {} : { pollIntervalMs: view.pollIntervalMs }),
   ...(view.status === "input_required" ? { inputRequests: Object.fromEntries(view.inputRequests) } : {}),
@@ -102,8 +105,8 @@ export const details = (view: TaskView.TaskView): string => {
   const rows: ReadonlyArray<readonly [string, string | undefined]> = [
     ["task", view.taskId],
     ["status", line(view)],
-    ["created", instant(view.createdAt).at],
-    ["updated", instant(view.lastUpdatedAt).at],
+    ["created", instant(view.createdAt)],
+    ["updated", instant(view.lastUpdatedAt)],
     ["ttl", view.ttlMs === undefined ? undefined : view.ttlMs === null ? "unlimited" : `${view.ttlMs} ms`]
   ]
   return rows.flatMap(([name, value]) => value === undefined ? [] : [`${name.padEnd(8)} ${plain(value)}`]).join("\n")

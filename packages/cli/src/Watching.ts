@@ -1,19 +1,20 @@
 /**
- * A task as it changes, on the standard error: one line that is redrawn each second where a person looks, and one line
+ * A task as it changes: one line that is redrawn each second where a person looks, and on the standard error one line
  * for each change where none does.
  *
  * @since 0.2.0
  */
 import type { TaskHandle } from "@effect-mcp-tasks/client/TaskHandle"
 import type * as TaskView from "@effect-mcp-tasks/core/TaskView"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import * as Terminal from "effect/Terminal"
 import * as Output from "./Output.ts"
-import { Terminal } from "./Terminal.ts"
 
 /** Back to the first column, and everything from there is gone. */
 const erase = "\r\u001b[K"
@@ -26,8 +27,8 @@ const spell = (millis: number): string => {
 
 /** A live line: what was last seen, and for how long the task has been at it. */
 const live = Effect.gen(function*() {
-  const stdio = yield* Stdio.Stdio
-  const write = (text: string) => Effect.ignore(Stream.run(Stream.make(text), stdio.stderr({ endOnDone: false })))
+  const terminal = yield* Terminal.Terminal
+  const write = (text: string) => Effect.ignore(terminal.display(text))
   const startedAt = yield* Clock.currentTimeMillis
   let current: TaskView.TaskView | undefined
   const draw = Effect.gen(function*() {
@@ -35,20 +36,22 @@ const live = Effect.gen(function*() {
     const elapsed = spell((yield* Clock.currentTimeMillis) - startedAt)
     // Longer than the terminal is wide, it could not be redrawn in place.
     const text = `${elapsed}  ${Output.line(current).replaceAll("\n", " ")}`
-    yield* write(`${erase}${text.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`)
+    yield* write(`${erase}${text.slice(0, Math.max(20, (yield* terminal.columns) - 1))}`)
   })
   yield* Effect.addFinalizer(() => write(erase))
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(draw, Effect.sleep(Duration.seconds(1)))))
   return (view: TaskView.TaskView) =>
     Effect.suspend(() => {
       current = view
+      if (view.status !== "input_required") return draw
       // A question is put by whoever answers it, and must not be drawn over.
-      return view.status === "input_required" ? Effect.andThen(write(erase), Effect.sync(() => current = undefined)) : draw
+      current = undefined
+      return write(erase)
     })
 })
 
 const log = (view: TaskView.TaskView) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => Console.error(`${new Date(now).toISOString()}  ${Output.line(view)}`))
+  Effect.flatMap(DateTime.now, (now) => Console.error(`${DateTime.formatIso(now)}  ${Output.line(view)}`))
 
 /**
  * Shows a task until it has ended.
@@ -59,16 +62,16 @@ const log = (view: TaskView.TaskView) =>
 export const show = <A, E>(
   handle: TaskHandle<A, E>,
   options: { readonly json: boolean; readonly questions: boolean }
-): Effect.Effect<void, never, Stdio.Stdio> =>
+): Effect.Effect<void, never, Terminal.Terminal> =>
   Effect.gen(function*() {
-    const { canRedraw } = yield* Terminal
+    const { canAnimate } = yield* TerminalCapabilities.TerminalCapabilities
     const each = options.json
       ? (view: TaskView.TaskView) => Output.json(Output.viewAsJson(view))
-      : canRedraw
+      : canAnimate
       ? yield* live
       : log
     yield* Stream.runForEach(handle.changes, (view) =>
-      options.questions && !options.json && canRedraw && view.status === "input_required"
+      options.questions && !options.json && canAnimate && view.status === "input_required"
         ? Effect.andThen(each(view), log(view))
         : each(view))
   }).pipe(

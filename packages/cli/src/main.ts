@@ -12,20 +12,22 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Stdio from "effect/Stdio"
 import * as CliFailure from "./CliFailure.ts"
 import * as client from "./commands/client.ts"
 import { serve } from "./commands/serve.ts"
 import { tasks } from "./commands/tasks.ts"
 import * as Output from "./Output.ts"
 
-const wantsJson = process.argv.includes("--json")
-
-const tell = (failure: CliFailure.CliFailure): Effect.Effect<void> => {
-  const { error, exitCode, hint, message, taskId } = failure
-  return wantsJson
-    ? Console.error(JSON.stringify({ message, exitCode, hint, taskId, error }))
-    : Console.error([`mcp-tasks: ${Output.plain(message)}`, ...(hint === undefined ? [] : [hint])].join("\n"))
-}
+/** Says what went wrong, in the form that the command was asked to speak in. */
+const tell = ({ error, exitCode, hint, message, taskId }: CliFailure.CliFailure) =>
+  Effect.flatMap(Stdio.Stdio, (stdio) =>
+    Effect.flatMap(stdio.args, (args) =>
+      Console.error(
+        args.includes("--json")
+          ? JSON.stringify({ message, exitCode, hint, taskId, error })
+          : [`mcp-tasks: ${Output.plain(message)}`, ...(hint === undefined ? [] : [hint])].join("\n")
+      )))
 
 Command.make("mcp-tasks").pipe(
   Command.withDescription("Call long tools of MCP servers, and look after their tasks"),

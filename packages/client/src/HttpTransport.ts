@@ -37,6 +37,14 @@ export interface HttpOptions {
 }
 
 /**
+ * What a server is called towards users: its address, without what may be secret in it.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const nameOf = (url: string | URL): string => String(url).replace(/^(\w+:\/\/)[^/]*@/, "$1").replace(/[?#].*$/s, "")
+
+/**
  * Reaches a server over HTTP, with the HTTP client that is provided.
  *
  * **Gotchas**
@@ -53,13 +61,14 @@ export const layer = (options: HttpOptions): Layer.Layer<Transport, never, HttpC
       const client = HttpClient.withScope(yield* HttpClient.HttpClient)
       const own = Headers.fromInput(options.headers)
       const maxBytes = options.maxMessageBytes ?? 16 * 1024 * 1024
+      const where = nameOf(options.url)
       return Transport.of({
         isAmbiguous: false,
         send: (request) =>
           Stream.unwrap(
             post(options.url, own, request).pipe(
               client.execute,
-              Effect.catch((error) => unanswered(request, error)),
+              Effect.catch((error) => unanswered(request, where, error)),
               Effect.map((response) => read(response, request, maxBytes))
             )
           )
@@ -77,10 +86,11 @@ const post = (url: string | URL, own: Headers.Headers, { body, headers }: Outgoi
 /** A client that makes errors of error statuses (`filterStatusOk`) has the response in its error. */
 const unanswered = (
   { method }: Outgoing,
+  where: string,
   cause: HttpClientError.HttpClientError
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, TransportError> =>
   cause.response === undefined
-    ? Effect.fail(new TransportError({ method, reason: "Unreachable", detail: "the server was not reached", cause }))
+    ? Effect.fail(new TransportError({ method, reason: "Unreachable", detail: `${where} was not reached`, cause }))
     : Effect.succeed(cause.response)
 
 const mediaType = ({ headers }: HttpClientResponse.HttpClientResponse): string =>
@@ -96,7 +106,10 @@ const read = (response: HttpClientResponse.HttpClientResponse, request: Outgoing
   if (status < 200 || status >= 300) {
     const failed = Effect.flatMap(httpStatus(response, method), Effect.fail)
     // An error status may carry a JSON-RPC error, and then that says more. Overload is told by the status alone.
-    const said = document(response, method, maxBytes).pipe(Effect.catch(() => failed))
+    const said = document(response, method, maxBytes).pipe(
+      Effect.filterOrElse((message) => message._tag === "Failure", () => failed),
+      Effect.catch(() => failed)
+    )
     return Stream.fromEffect(isJson && !isTransientStatus(status) ? said : failed)
   }
   if (isJson) return Stream.fromEffect(document(response, method, maxBytes))

@@ -187,7 +187,7 @@ export const layer = (options: Options): Layer.Layer<TaskClient, never, Transpor
 export const layerHttp = (
   options: Options & HttpTransport.HttpOptions
 ): Layer.Layer<TaskClient, never, HttpClient.HttpClient> =>
-  Layer.provide(layer({ ...options, server: options.server ?? String(options.url) }), HttpTransport.layer(options))
+  Layer.provide(layer({ ...options, server: options.server ?? HttpTransport.nameOf(options.url) }), HttpTransport.layer(options))
 
 /**
  * A client of a server that is a process of its own, started when it is first needed and ended with the layer.

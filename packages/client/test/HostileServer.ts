@@ -192,7 +192,7 @@ export const make = (script: Script): HostileServer => {
           new Response(body, { headers: { "content-type": "text/event-stream" } }))
       }
       case "Reset":
-        return Effect.succeed(undefined)
+        return Effect.undefined
       case "Silence":
         return Effect.never
       case "After":
@@ -218,7 +218,7 @@ export const make = (script: Script): HostileServer => {
         Effect.sync(() => withdrawn.push(id)))
       if (response !== undefined) return HttpClientResponse.fromWeb(request, response)
       const reason = new HttpClientError.TransportError({ request, description: "ECONNRESET" })
-      return yield* Effect.fail(new HttpClientError.HttpClientError({ reason }))
+      return yield* new HttpClientError.HttpClientError({ reason })
     })
   )
   return {

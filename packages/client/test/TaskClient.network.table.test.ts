@@ -31,6 +31,7 @@ const passing: ReadonlyArray<Row> = [
   ["an empty body", http(200, "", json), "NotJson"],
   ["no body and no type", http(200, "", {}), "NotJson"],
   ["a message that is none", http(200, `{"hello":1}`, json), "Malformed"],
+  ["an error without a code", http(200, `{"jsonrpc":"2.0","id":1,"error":{"message":"no"}}`, json), "Malformed"],
   ["a batch", http(200, `[{"jsonrpc":"2.0","id":1,"result":{}}]`, json), "Malformed"],
   ["JSON nested without end", http(200, `${"[".repeat(100_000)}`, json), "Malformed"],
   ["202, as if it were a notification", http(202), "Malformed"],
@@ -44,6 +45,8 @@ const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, t
   ["400", http(400), "TransportError"],
   ["401", http(401), "TransportError"],
   ["403", http(403), "TransportError"],
+  ["403 with an error that is not JSON-RPC's", http(403, `{"error":{"message":"no"}}`, json), "TransportError"],
+  ["400 with a result", http(400, `{"jsonrpc":"2.0","id":1,"result":{}}`, json), "TransportError"],
   ["404", http(404, "<html>Not here</html>"), "TransportError"],
   ["302", http(302, "", { location: "http://elsewhere.test/" }), "TransportError"],
   ["an unknown method", error(-32601, "Method not found", { status: 404 }), "ProtocolError"],
@@ -180,6 +183,34 @@ describe("a call that fails on its way", () => {
       const { client } = yield* TestClient.make({ "tools/call": [reset] })
       const failed = yield* TestClient.failure(client.call("work"))
       assert.match(failed.message, /not sent again, since it may have been carried out/)
+    }))
+})
+
+describe("a server that is not there", () => {
+  it.effect("is told of soon, before anything has begun", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/list": [reset] })
+      const failed = yield* TestClient.failure(client.call("work"))
+      assert.instanceOf(failed, TaskClientError.TransportError)
+      const at = server.of("tools/list").map((request) => request.at)
+      assert.isAtLeast(at.length, 3)
+      assert.isAtMost(at.at(-1) ?? 0, 5000)
+      assert.isEmpty(server.of("tools/call"))
+    }))
+
+  it.effect("is waited for once it has answered, and when a task is resumed", () =>
+    Effect.gen(function*() {
+      const away = http(503, "", { "retry-after": "60" })
+      const { client } = yield* TestClient.make({
+        "tools/list": [complete({ tools: [], ttlMs: 0 }), away, complete({ tools: [], ttlMs: 0 })],
+        "tools/call": [complete({ content: [] })],
+        "tasks/get": [away, done("x")]
+      })
+      yield* TestClient.run(client.call("work"))
+      yield* TestClient.run(client.call("work"), 5000)
+      const resumed = yield* TestClient.make({ "tasks/get": [away, done("x")] })
+      const result = Effect.scoped(Effect.flatMap(resumed.client.resume("t1"), (handle) => handle.await))
+      assert.deepStrictEqual((yield* TestClient.run(result, 5000)).content, [{ type: "text", text: "x" }])
     }))
 })
 

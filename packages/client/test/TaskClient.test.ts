@@ -78,6 +78,15 @@ describe("a call", () => {
       assert.strictEqual(new Set(ids).size, ids.length, "each request has an id of its own")
     }))
 
+  it.effect("goes on with its caller's trace in every request of the call", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [done("x")] })
+      yield* TestClient.run(client.call("work"))
+      const traces = server.seen.map(({ params }) => String((params["_meta"] as Schema.JsonObject)["traceparent"]))
+      for (const trace of traces) assert.match(trace, /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
+      assert.strictEqual(new Set(traces.map((trace) => trace.split("-")[1])).size, 1)
+    }))
+
   it.effect("takes an absent resultType as complete, and a wrong one on tasks/get too [J3]", () =>
     Effect.gen(function*() {
       const plain = yield* TestClient.make({ "tools/call": [result({ content: [] })] })

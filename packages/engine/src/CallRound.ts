@@ -127,7 +127,6 @@ export const make = Effect.fnUntraced(function*(
   const given = yield* Effect.fromResult(answers.checkAll(state.outstanding, responses))
   const now = new round.Round(round.begin(tool, capabilities, state.steps, limits), {
     answers: [...state.answers, ...given.map((answer) => ({ ...answer, state: "answered" as const }))],
-    outstanding: state.outstanding,
     responses
   })
   return {

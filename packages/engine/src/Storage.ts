@@ -26,18 +26,29 @@ import * as TaskWorkers from "./TaskWorkers.ts"
 export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.TaskWorkers | TaskSignal.TaskSignal
 
 /**
+ * On Redis, under keys that begin with `prefix` between braces; `mcp_tasks` unless named.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerRedisWith = (options: {
+  readonly prefix?: string | undefined
+}): Layer.Layer<Storage, Redis.RedisError, Redis.Redis> =>
+  Layer.mergeAll(
+    TaskStore.layerRedisWith(options),
+    TaskQueue.layerRedisWith(options),
+    TaskWorkers.layerRedisWith(options),
+    TaskSignal.layerRedisWith({ channel: options.prefix }),
+    TaskClock.layerRedis
+  )
+
+/**
  * On Redis. Needs a client such as `NodeRedis.layer` of `@effect/platform-node`.
  *
  * @category layers
  * @since 0.2.0
  */
-export const layerRedis: Layer.Layer<Storage, Redis.RedisError, Redis.Redis> = Layer.mergeAll(
-  TaskStore.layerRedis,
-  TaskQueue.layerRedis,
-  TaskWorkers.layerRedis,
-  TaskSignal.layerRedis,
-  TaskClock.layerRedis
-)
+export const layerRedis: ReturnType<typeof layerRedisWith> = layerRedisWith({})
 
 /**
  * On Postgres. Needs the client of `@effect/sql-pg`.

@@ -14,7 +14,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -114,6 +114,9 @@ export class TaskEngine extends Context.Service<TaskEngine, {
 /** How long a waiter trusts that a missing signal means that nothing happened. */
 const heartbeat = Duration.seconds(5)
 
+const isUnclear = (error: TaskStoreError | TaskAlreadyExists | TooManyTasks): error is TaskStoreError =>
+  error._tag === "TaskStoreError" && error.mayHaveHappened
+
 const make = Effect.gen(function*() {
   const store = storeTime.measured(yield* TaskStore)
   const nextId = taskIds.make(yield* SecureRandom.SecureRandom)
@@ -133,12 +136,23 @@ const make = Effect.gen(function*() {
     return yield* writer.view(taskId)
   })
 
+  /** Nobody else knows the id: a task that is there although the store did not say so is the one created here. */
+  const confirmed = (taskId: string, error: TaskStoreError) =>
+    Effect.flatMap(
+      Effect.orElseSucceed(store.read(taskId), () => Option.none<Task.Stored>()),
+      Option.match({ onNone: () => Effect.fail(error), onSome: Effect.succeed })
+    )
+
   const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
     const at = yield* now
     const created = TaskMachine.create({ ...task, at, taskId: yield* nextId(at) })
     const events = started ? Result.getOrElse(TaskMachine.decide(created, { _tag: "Start", at }), () => []) : []
     const first = events.reduce<Task.Task>(TaskMachine.evolve, created)
-    const stored = yield* store.create(first, { maxLive: limits.maxLiveTasks })
+    const stored = yield* Effect.catchIf(
+      store.create(first, { maxLive: limits.maxLiveTasks }),
+      isUnclear,
+      (error) => confirmed(first.taskId, error)
+    )
     yield* lifecycle.created(stored)
     yield* lifecycle.changed({ stored, events, command: "Start" })
     return stored

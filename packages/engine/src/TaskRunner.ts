@@ -53,7 +53,8 @@ export class TaskRunner extends Context.Service<TaskRunner, {
    *
    * **Details**
    *
-   * Succeeds once the task can be read by everyone; the handler outlives the caller. Nothing runs when it fails.
+   * Succeeds once the task can be read by everyone; the handler outlives the caller, and sees nothing of its context.
+   * Nothing runs when it fails.
    */
   readonly submit: (request: TaskRequest) => Effect.Effect<Stored, TaskStoreError | TaskAlreadyExists | TooManyTasks>
 }>()("@effect-mcp-tasks/engine/TaskRunner") {}

@@ -199,7 +199,7 @@ export const layerRedisWith = (options: RedisOptions): Layer.Layer<TaskStore, ne
  * **Details**
  *
  * A task is a hash, and no key has a time to live. Each operation is one command or one script, so that no crash
- * leaves half of one. On a cluster, all keys of a store are in one slot: see decision 0007.
+ * leaves half of one. On a cluster, all keys of a store are in one slot: see decision 0008.
  *
  * How durable an acknowledged task is, is Redis's business: with `appendfsync everysec` a crash of the machine can take
  * the last second, and a failover what the replica had not yet received. When the layer is built, it warns in the log

@@ -1,8 +1,9 @@
 /** The questions of a task: every kind of them, what may answer them, and keys that are spent. */
-import { CurrentTask, TaskStore } from "@effect-mcp-tasks/engine"
+import { CurrentTask, TaskLimits, TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Ref, Schema } from "effect"
+import { Effect, Layer, Option, Ref, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import * as taskHandle from "../src/internal/taskHandle.ts"
 import { call, get, owner, type Process, settle, start } from "./TestTools.ts"
 
 const store = Effect.provide(Layer.fresh(TaskStore.layerMemory))
@@ -31,7 +32,7 @@ const requests = Effect.fnUntraced(function*(process: Process, taskId: string) {
 })
 
 const form = { message: "Overwrite?", schema: Schema.Struct({ overwrite: Schema.Boolean }) }
-const yes = { action: "accept", content: { overwrite: true } }
+const yes = { action: "accept", content: { overwrite: true } } as const
 const hello = { role: "user", content: { type: "text", text: "Say hello" } } as const
 const reply = { role: "assistant", content: { type: "text", text: "Hello" }, model: "m", stopReason: "endTurn" }
 const roots = { roots: [{ uri: "file:///home/ada", name: "Home" }] }
@@ -152,6 +153,10 @@ describe("every kind of question", () => {
         [(task) => task.elicitUrl("q", { message: "Go", url: "https://a.example" }), { elicitation: { url: {} } }],
         [(task) => task.sample("q", { messages: [hello], maxTokens: 1 }), { sampling: {} }],
         [(task) => task.sample("q", { messages: [hello], maxTokens: 1, tools: [] }), { sampling: { tools: {} } }],
+        [
+          (task) => task.sample("q", { messages: [hello], maxTokens: 1, toolChoice: { mode: "auto" } }),
+          { sampling: { tools: {} } }
+        ],
         [(task) => task.listRoots("q"), { roots: {} }]
       ]
       for (const [ask, required] of missing) {
@@ -254,6 +259,45 @@ describe("a key that is spent (TaskMachine, invariant 3)", () => {
         action: "accept",
         content: { n: 4 }
       })
+    }).pipe(store))
+
+  it.effect("a reason is short, whatever it is", () =>
+    Effect.gen(function*() {
+      const never = Schema.String.check(Schema.makeFilter(() => "no ".repeat(1_000)))
+      const { process, taskId } = yield* parked((task) =>
+        task.elicit("s", { message: "Which?", schema: Schema.Struct({ s: never }) })
+      )
+      yield* process.engine.answer(owner, taskId, { s: { action: "accept", content: { s: "a" } } })
+      yield* settle
+      const again = (yield* requests(process, taskId))["s#2"]
+      assert.match(JSON.stringify(again), /"message":"Which\? \((no )+/)
+      assert.isBelow(JSON.stringify(again).length, 400)
+    }).pipe(store))
+
+  it.effect("a key that is given up while it is asked again is spent all the same", () =>
+    Effect.gen(function*() {
+      const { process, taskId } = yield* parked(() => Effect.never)
+      const stored = Option.getOrThrow(yield* (yield* TaskStore.TaskStore).read(taskId))
+      const put: Array<string> = []
+      const rejected = { _tag: "TaskRejected", reason: "KeyWithdrawn", taskId, command: "Ask" } as const
+      const handle = taskHandle.make({
+        taskId: Option.some(taskId),
+        number: 1,
+        task: stored.task,
+        standing: "current",
+        mute: undefined,
+        give: () => Effect.die("gave"),
+        ask: ({ key, request }) =>
+          Effect.sync(() => {
+            put.push(key)
+            return key === "confirm"
+              ? Result.fail(rejected)
+              : Result.succeed({ key, request, state: "answered", response: yes } as const)
+          })
+      }, TaskLimits.defaults)
+      assert.deepStrictEqual(yield* handle.elicit("confirm", form), yes)
+      assert.deepStrictEqual(put, ["confirm", "confirm#2"])
+      yield* process.engine.cancel(owner, taskId)
     }).pipe(store))
 
   it.effect("asking without end ends the task", () =>

@@ -120,19 +120,22 @@ const dropKeys = Effect.fnUntraced(function*(pattern: string) {
 export const dropKeysAfter = (pattern: string) =>
   Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => dropKeys(pattern)))
 
+/** A new schema, which goes with the scope. */
+export const postgresNewSchema = Effect.fnUntraced(function*(url: string) {
+  const schema = uniqueName()
+  const admin = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+  const run = (statement: string) =>
+    Effect.provide(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)), Layer.fresh(admin))
+  yield* Effect.acquireRelease(
+    run(`CREATE SCHEMA ${schema}`),
+    () => Effect.orDie(run(`DROP SCHEMA ${schema} CASCADE`))
+  )
+  return schema
+})
+
 /** A client whose unqualified names are in a new schema, which goes with the scope. */
 export const postgresClient = (url: string, options: Partial<PgClient.PgPoolConfig> = {}) =>
-  Layer.unwrap(Effect.gen(function*() {
-    const schema = uniqueName()
-    const admin = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-    const run = (statement: string) =>
-      Effect.provide(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)), Layer.fresh(admin))
-    yield* Effect.acquireRelease(
-      run(`CREATE SCHEMA ${schema}`),
-      () => Effect.orDie(run(`DROP SCHEMA ${schema} CASCADE`))
-    )
-    return clients.postgres(url, schema, options)
-  }))
+  Layer.unwrap(Effect.map(postgresNewSchema(url), (schema) => clients.postgres(url, schema, options)))
 
 /** The schema of a client. */
 export const currentSchema = Effect.gen(function*() {

@@ -9,7 +9,7 @@ import { Deferred, Effect, type PlatformError, Ref, Schema, Stream } from "effec
 import { ChildProcess } from "effect/process"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("main.ts", import.meta.url))
+const pathOf = (program: string) => fileURLToPath(new URL(program, import.meta.url))
 
 /**
  * The server did not come up.
@@ -18,7 +18,7 @@ const main = fileURLToPath(new URL("main.ts", import.meta.url))
  */
 export class ServerNotUp extends Schema.TaggedError<ServerNotUp>()("ServerNotUp", { output: Schema.String }) {
   override get message(): string {
-    return `The server did not come up within 20 seconds:\n${this.output}`
+    return `The server did not come up within a minute:\n${this.output}`
   }
 }
 
@@ -37,14 +37,14 @@ export interface Server {
 }
 
 /**
- * Starts the server on a free port over a SQLite file, and waits until it says where it is.
+ * Starts a program of this package that serves, on a free port, and waits until it says where it is.
  *
- * @since 0.1.0
+ * @since 0.2.0
  */
-export const start = Effect.fn("ServerProcess.start")(function*(file: string) {
+export const startProgram = Effect.fn("ServerProcess.start")(function*(program: string, args: ReadonlyArray<string>) {
   const child = yield* ChildProcess.make(
     process.execPath,
-    [...process.execArgv, main, "--port", "0", "--file", file],
+    [...process.execArgv, pathOf(program), "--port", "0", ...args],
     { stdin: "ignore" }
   )
   const lines = yield* Ref.make<ReadonlyArray<string>>([])
@@ -64,10 +64,17 @@ export const start = Effect.fn("ServerProcess.start")(function*(file: string) {
   )
   return {
     url: yield* Deferred.await(url).pipe(Effect.timeoutOrElse({
-      duration: "20 seconds",
+      duration: "60 seconds",
       orElse: () => Effect.flatMap(Ref.get(lines), (all) => new ServerNotUp({ output: all.join("\n") }))
     })),
     lines: Ref.get(lines),
     kill: child.kill({ killSignal: "SIGKILL" })
   } satisfies Server as Server
 })
+
+/**
+ * Starts the example server over a SQLite file.
+ *
+ * @since 0.1.0
+ */
+export const start = (file: string) => startProgram("main.ts", ["--file", file])

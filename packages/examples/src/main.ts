@@ -41,7 +41,8 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
     HttpServer.addressFormattedWith((address) => Console.log(usage(`${address}/mcp`, options.file)))
   )
   // The port comes first: a second server on the same port must not take up the tasks of the one that runs.
-  return yield* Layer.merge(Server.layerSqlite(options.file), welcome).pipe(
+  // The welcome comes last: until everything is there, nobody answers.
+  return yield* Layer.provide(welcome, Server.layerSqlite(options.file)).pipe(
     // A client that never finishes its request must not hold the store open.
     Layer.provide(
       NodeHttpServer.layer(createServer, { host, port: options.port, gracefulShutdownTimeout: "2 seconds" })

@@ -23,7 +23,7 @@ mkdirSync(dirname(filename), { recursive: true })
 
 TaskServer.layerStdio({ name: "effect-mcp-tasks-example", version: "0.1.0", toolkit: Tools.Tools }).pipe(
   Layer.provide([Tools.handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
-  Layer.provide([SqliteClient.layer({ filename }), Reports.layer]),
+  Layer.provide([SqliteClient.layer({ filename, exclusive: true }), Reports.layer]),
   StdioTransport.launch,
   Effect.provide(Layer.merge(NodeStdio.layer, StdioTransport.layerLogger)),
   NodeRuntime.runMain

@@ -14,6 +14,7 @@ import { DemoClient } from "../src/DemoClient.ts"
 /** A server for as long as the test, or until it is stopped in good order. */
 export interface TestServer {
   readonly client: (capabilities?: Schema.JsonObject) => DemoClient
+  readonly url: string
   readonly stop: Effect.Effect<void>
 }
 
@@ -43,6 +44,7 @@ export const start = Effect.fnUntraced(function*<E>(
   const url = `${HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)}/mcp`
   const server: TestServer = {
     client: (capabilities) => new DemoClient(url, capabilities),
+    url,
     stop: Scope.close(scope, Exit.void)
   }
   return server

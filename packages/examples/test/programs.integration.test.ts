@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DemoClient } from "../src/DemoClient.ts"
 import * as Program from "./Program.ts"
@@ -131,7 +131,7 @@ describe("npm run demo", () => {
 describe("the documentation", () => {
   const read = (path: string) => readFileSync(join(Program.root, path), "utf8")
 
-  const codeOf = (markdown: string) => [...markdown.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""]) => code)
+  const codeOf = (markdown: string) => [...markdown.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code = ""]) => code)
 
   /** A program without the header that is for its own readers. */
   const programOf = (name: string) => {
@@ -140,15 +140,20 @@ describe("the documentation", () => {
   }
 
   it("shows the programs that are run here", () => {
-    assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts")])
+    assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts"), programOf("client.ts")])
+    assert.strictEqual(codeOf(read("docs/guides/calling-long-tools.md")).join("\n"), programOf("calling.ts"))
+    assert.deepStrictEqual(codeOf(read("docs/guides/resuming-after-a-crash.md")), [programOf("resuming.ts")])
+    assert.deepStrictEqual(codeOf(read("docs/guides/without-effect.md")), [programOf("withoutEffect.mjs")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
+    assert.deepStrictEqual(codeOf(read("docs/guides/stdio.md")), [programOf("stdio.ts")])
+    assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), [programOf("observed.ts")])
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
     assert.strictEqual(codeOf(read("docs/guides/securing-a-server.md")).join("\n"), programOf("secured.ts"))
   })
 
   it("links to files that exist", () => {
-    const names = ["getting-started", "writing-a-tool", "asking", "securing-a-server", "limits"]
-    const pages = ["README.md", "docs/ARCHITECTURE.md", ...names.map((name) => `docs/guides/${name}.md`)]
+    const guides = readdirSync(join(Program.root, "docs/guides")).map((name) => `docs/guides/${name}`)
+    const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
         assert.isTrue(existsSync(join(Program.root, page, "..", target)), `${page} links to ${target}`)

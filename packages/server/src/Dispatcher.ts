@@ -198,20 +198,22 @@ export const layer = (
       return Dispatcher.of({
         receive,
         endSubscriptions: subscriptions.end,
-        handle: (input) => {
-          const received = receive(input)
-          switch (received._tag) {
-            case "Refused":
-              return received.reply
-            case "Notification":
-              return Effect.succeed(accepted)
-            case "Request":
-              return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
-          }
-        }
+        handle: (input) => handle(receive(input))
       })
     })
   ).pipe(Layer.provide(sealing))
+
+/** Answers at once where nothing can precede the answer. */
+const handle = (received: Received): Effect.Effect<Reply | Streaming, never, CurrentOwner> => {
+  switch (received._tag) {
+    case "Refused":
+      return received.reply
+    case "Notification":
+      return Effect.succeed(accepted)
+    case "Request":
+      return received.mayStream ? Effect.succeed({ run: received.run }) : received.run(unheard)
+  }
+}
 
 const sealing = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCrypto)
 
@@ -266,7 +268,10 @@ const answer = <R>(
   result: Effect.Effect<string, refusals.Failure, R>
 ): Effect.Effect<Answered, never, R> =>
   result.pipe(
-    Effect.map((result) => ({ code: undefined, reply: { httpStatus: 200 as const, body: JsonRpc.result(id, result) } })),
+    Effect.map((result): Answered => ({
+      code: undefined,
+      reply: { httpStatus: 200, body: JsonRpc.result(id, result) }
+    })),
     Effect.catch((failure) =>
       Effect.map(refusals.toWireError(failure), (error) => {
         const answered = failed(id, error)

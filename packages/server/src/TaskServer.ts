@@ -35,7 +35,10 @@ export interface Offer<Tools extends Record<string, Tool.Any>> extends Dispatche
  */
 export interface TaskServerOptions<Tools extends Record<string, Tool.Any>>
   extends Offer<Tools>, HttpTransport.HttpOptions
-{}
+{
+  /** Where Prometheus reads metrics, such as `/metrics`, without being asked who it is; nowhere unless given. */
+  readonly metricsPath?: HttpRouter.PathInput | undefined
+}
 
 /**
  * What a server offers, and how the standard streams are served.
@@ -81,7 +84,7 @@ export const layer = <Tools extends Record<string, Tool.Any>>(
   Dispatcher.Dispatcher,
   TaskStoreError,
   Needed<Tools> | HttpRouter.HttpRouter | HttpRouter.Request<"Requires", CurrentOwner>
-> => Layer.provideMerge(HttpTransport.layer(options), dispatcher(options))
+> => Layer.provideMerge(routes(options), dispatcher(options))
 
 /**
  * Serves the tools of a toolkit over HTTP and runs their tasks in this process, for one owner.
@@ -98,7 +101,7 @@ export const layerHttp = <Tools extends Record<string, Tool.Any>>(
   options: TaskServerOptions<Tools>
 ): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | HttpServer.HttpServer> =>
   HttpTransport.layerEndSubscriptions.pipe(
-    Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(options), { disableLogger: true })),
+    Layer.provideMerge(HttpRouter.serve(routes(options), { disableLogger: true })),
     Layer.provide(dispatcher(options))
   )
 
@@ -120,6 +123,11 @@ export const layerStdio = <Tools extends Record<string, Tool.Any>>(
     Layer.provide(dispatcher(options)),
     Layer.provide(StdioTransport.layerLogger)
   )
+
+const routes = ({ metricsPath, ...options }: HttpTransport.HttpOptions & Pick<TaskServerOptions<{}>, "metricsPath">) =>
+  metricsPath === undefined
+    ? HttpTransport.layer(options)
+    : Layer.merge(HttpTransport.layer(options), HttpTransport.layerMetrics({ ...options, path: metricsPath }))
 
 const dispatcher = <Tools extends Record<string, Tool.Any>>(
   { instructions, name, title, toolkit, version, websiteUrl }: Offer<Tools>

@@ -1,24 +1,25 @@
 /**
  * Watches a simulated world and objects to what must not be.
  *
- * It knows the specification, what clients were told, what handlers did, and every change of the store; it does not know
- * how servers work. What it sees of the store it plays again on the machine.
+ * It knows the specification, what clients were told, what handlers did, and every change of the store; it does not
+ * know how servers work. What it sees of the store it plays again on the machine.
  *
  * @since 0.1.0
  */
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskTransition from "@effect-mcp-tasks/core/TaskTransition"
 import type { TaskEngine } from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
 import * as calmRules from "./calmRules.ts"
 import * as clientRules from "./clientRules.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { Write } from "./Database.ts"
 import type { Process } from "./Process.ts"
-import { TaskFile } from "./TaskFile.ts"
+import { openRun, TaskFile } from "./TaskFile.ts"
 import { limits, type Witness } from "./Tools.ts"
 import * as Watch from "./Watch.ts"
 import type { World } from "./World.ts"
@@ -54,13 +55,18 @@ export class Auditor {
   private seq = 0
   private times = 0
 
-  constructor(world: World, coverage: Coverage) {
+  private readonly rules: ReadonlySet<RuleName> | undefined
+
+  /** Objects by the rules that are given, or by all. */
+  constructor(world: World, coverage: Coverage, rules: ReadonlySet<RuleName> | undefined) {
     this.world = world
     this.coverage = coverage
+    this.rules = rules
   }
 
   /** Objects. */
   readonly object = (rule: RuleName, detail: string): void => {
+    if (this.rules?.has(rule) === false) return
     this.world.note("auditor", `${rule}: ${detail}`)
     this.violations.push({ rule, detail })
     this.world.isStopped = true
@@ -85,7 +91,7 @@ export class Auditor {
     const { after, before, process, taskId } = write
     const file = this.file(taskId)
     const task = after?.task
-    if (task !== undefined && !Task.isTerminal(task) && task.attempt > (before?.task.attempt ?? 0)) {
+    if (task !== undefined && !TaskInvariants.hasEnded(task) && task.attempt > (before?.task.attempt ?? 0)) {
       file.claims.set(task.attempt, { process, journal: task.steps.map(({ name }) => name) })
     }
     const { found, transition } = writeRules.judge(write, file, this.commands.get(`${process.name} ${taskId}`) ?? [])
@@ -110,7 +116,7 @@ export class Auditor {
     return {
       began: (taskId, attempt) => {
         const file = this.file(taskId)
-        const run = { attempt, process, waits: new Set<string>(), stubbornUntilMs: 0, returned: undefined, endedAtMs: undefined }
+        const run = openRun(attempt, process)
         file.runs.push(run)
         return Watch.make({
           file,
@@ -140,6 +146,12 @@ export class Auditor {
       const task = this.file(taskId).now
       if (task !== undefined) this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
     }
+    const asked = <A, E, R>(tag: string, taskId: string, effect: Effect.Effect<A, E, R>) =>
+      Effect.suspend(() => {
+        const { length } = this.file(taskId).versions
+        const isUnchanged = () => this.file(taskId).versions.length === length
+        return Effect.tap(effect, Effect.sync(() => isUnchanged() ? refused(taskId, tag, "unchanged") : undefined))
+      }).pipe(giving(taskId, tag, "Expire"))
     return {
       ...engine,
       apply: (target, command) => {
@@ -157,8 +169,8 @@ export class Auditor {
         )
       },
       view: (owner, taskId) => giving(taskId, "Expire")(engine.view(owner, taskId)),
-      answer: (owner, taskId, responses) => giving(taskId, "Answer", "Expire")(engine.answer(owner, taskId, responses)),
-      cancel: (owner, taskId) => giving(taskId, "Cancel", "Expire")(engine.cancel(owner, taskId))
+      answer: (owner, taskId, responses) => asked("Answer", taskId, engine.answer(owner, taskId, responses)),
+      cancel: (owner, taskId) => asked("Cancel", taskId, engine.cancel(owner, taskId))
     }
   }
 
@@ -194,15 +206,15 @@ export class Auditor {
   }
 
   /** Looks at everything, at a time when it has been calm for long enough. */
-  calm(): void {
-    for (const file of this.files.values()) this.report(calmRules.judge(file, this.world.now))
+  calm(findsOrphans: boolean): void {
+    for (const file of this.files.values()) this.report(calmRules.judge(file, this.world.now, findsOrphans))
   }
 
   /** Whether every task has ended or gone. */
   get hasEverythingEnded(): boolean {
-    for (const { now } of this.files.values()) if (now !== undefined && !Task.isTerminal(now)) return false
-    return true
+    return [...this.files.values()].every(({ now }) => now === undefined || TaskInvariants.hasEnded(now))
   }
 }
 
-const isLive = (stored: Task.Stored | undefined): boolean => stored !== undefined && !Task.isTerminal(stored.task)
+const isLive = (stored: Task.Stored | undefined): boolean =>
+  stored !== undefined && !TaskInvariants.hasEnded(stored.task)

@@ -151,7 +151,8 @@ const snoop = Effect.fnUntraced(function*(port: ClientPort) {
     if (taskId === undefined) continue
     port.onFault("user-snoops")
     const method = yield* Random.choice(["tasks/get", "tasks/update", "tasks/cancel"] as const)
-    yield* port.send(method, method === "tasks/update" ? { taskId, inputResponses: { a: accept("foreign") } } : { taskId })
+    const answer = method === "tasks/update" ? { inputResponses: { a: accept("foreign") } } : {}
+    yield* port.send(method, { taskId, ...answer })
   }
 })
 

@@ -9,6 +9,7 @@ import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { RuleName } from "./Audit.ts"
 import { Auditor } from "./Auditor.ts"
 import * as Client from "./Client.ts"
 import type { Answer } from "./clientRules.ts"
@@ -17,8 +18,12 @@ import { Database } from "./Database.ts"
 import { Dice } from "./Dice.ts"
 import type { FaultName } from "./Faults.ts"
 import { Process } from "./Process.ts"
+import * as Remote from "./Remote.ts"
+import { runners } from "./runners.ts"
 import type { ClientPlan, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import * as ScenarioText from "./ScenarioText.ts"
 import { type Runner, Server } from "./Server.ts"
+import { Shared } from "./Shared.ts"
 import { CurrentWitness } from "./Tools.ts"
 import { Weather } from "./Weather.ts"
 import { World } from "./World.ts"
@@ -40,6 +45,16 @@ const _meta: Schema.JsonObject = {
   [McpProtocol.MetaKey.clientCapabilities]: { elicitation: {}, extensions: { [McpProtocol.TasksExtension]: {} } }
 }
 
+/**
+ * What a world is run with.
+ *
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The rules of the auditor; all unless given. */
+  readonly rules?: ReadonlySet<RuleName> | undefined
+}
+
 /** A trouble of one server. */
 type TroubleAt = Extract<Trouble, { readonly server: number }>
 
@@ -58,23 +73,29 @@ export class Cluster {
   private readonly servers: ReadonlyArray<Server>
   private isCalm = false
 
-  constructor(scenario: Scenario, runner: Runner) {
+  constructor(scenario: Scenario, { rules }: Options) {
+    const runner = runners[scenario.runner]
     this.scenario = scenario
     this.dice = new Dice(scenario.seed)
     this.world = new World(this.dice.stream("world"))
-    this.auditor = new Auditor(this.world, new Coverage())
+    this.auditor = new Auditor(this.world, new Coverage(), rules)
     this.weather = new Weather(this.world, this.dice.stream("weather"), {
       rates: scenario.rates,
       calmAtMs: scenario.calmAtMs,
+      isSteady: scenario.isSteady,
       onFault: this.onFault
     })
-    const database = new Database(this.world, this.weather, this.auditor.onWrite)
+    const database = new Database(this.auditor.onWrite)
+    const shared = new Shared(this.world)
+    const remote = (process: Process) => Remote.make(this.world, this.weather, process)
     this.servers = scenario.servers.map((plan, index): Server =>
       new Server({
         runner,
-        fork: (start) => this.forkServer(plan, index, start),
-        store: (process) => database.connect(process),
+        fork: (start) => this.forkServer({ ...plan, followsMs: runner.followsMs }, index, start),
+        store: (process) => database.connect(process, remote(process)),
+        shared: (process) => shared.connect(process, remote(process)),
         around: (process, engine) => this.auditor.around(process, engine),
+        onDefect: (text) => this.auditor.object("defect", `server ${index + 1} cannot start: ${text}`),
         publish: (taskId) => this.publish(taskId)
       })
     )
@@ -93,7 +114,7 @@ export class Cluster {
     this.auditor.coverage.add("faults", name)
   }
 
-  private forkServer(plan: ServerPlan, index: number, start: number): Process {
+  private forkServer(plan: ServerPlan & Pick<Runner, "followsMs">, index: number, start: number): Process {
     const name = `server ${index + 1}${start === 0 ? "" : `.${start + 1}`}`
     if (plan.pace !== 1) this.onFault("clock-drift")
     const witness = {
@@ -154,7 +175,9 @@ export class Cluster {
         send: (method, params) => this.send(process, owner, { method, params }),
         saw: (taskId, task) => this.auditor.saw(name, taskId, task),
         foreign: () =>
-          [...this.auditor.files.values()].filter(({ now }) => now !== undefined && now.owner !== key).map(({ taskId }) => taskId),
+          [...this.auditor.files.values()].flatMap(({ now }) =>
+            now === undefined || now.owner === key ? [] : [now.taskId]
+          ),
         onFault: this.onFault,
         onOutcome: (outcome) => {
           this.world.note(name, outcome)
@@ -206,11 +229,17 @@ export class Cluster {
   }
 
   private suffer(trouble: Trouble): void {
-    this.world.note("world", JSON.stringify(trouble))
-    if (!("server" in trouble)) {
-      return this.weather.close(trouble.kind === "outage" ? "store" : "signals", trouble.forMs)
+    this.world.note("world", ScenarioText.printTrouble(trouble))
+    switch (trouble.kind) {
+      case "outage":
+        return this.weather.close("store", trouble.forMs)
+      case "silence":
+        return this.weather.close("signals", trouble.forMs)
+      case "spell":
+        return this.weather.close(trouble.what, trouble.forMs)
+      default:
+        return this.sufferAt(trouble, this.servers[trouble.server] as Server)
     }
-    this.sufferAt(trouble, this.servers[trouble.server] as Server)
   }
 
   private sufferAt(trouble: TroubleAt, server: Server): void {
@@ -225,8 +254,10 @@ export class Cluster {
       default: {
         if (!server.process.isAlive) return
         this.onFault(trouble.kind === "crash" ? "server-crash" : "server-shutdown")
-        server[trouble.kind]()
-        this.world.after(trouble.forMs, () => this.restart(server))
+        const restart = () => this.world.after(this.isCalm ? 0 : trouble.forMs, () => this.restart(server))
+        if (trouble.kind === "shutdown") return server.shutdown(restart)
+        server.crash()
+        restart()
       }
     }
   }

@@ -56,8 +56,14 @@ export class Coverage {
   readonly counts: Readonly<Record<Section, Counts>>
 
   constructor(counts?: Readonly<Record<Section, Counts>>) {
-    this.counts = counts ??
-      { states: new Map(), transitions: new Map(), refusals: new Map(), faults: new Map(), outcomes: new Map(), totals: new Map() }
+    this.counts = counts ?? {
+      states: new Map(),
+      transitions: new Map(),
+      refusals: new Map(),
+      faults: new Map(),
+      outcomes: new Map(),
+      totals: new Map()
+    }
   }
 
   /** Counts one more, or so many more. */

@@ -31,6 +31,8 @@ export interface ProcessOptions {
   readonly aheadMs: number
   /** How many milliseconds its clock counts in one; 1 is right. */
   readonly pace: number
+  /** By how many milliseconds it may be wrong when it goes by the time of the world; by its own clock unless given. */
+  readonly followsMs?: number | undefined
   /** After how many operations a fiber is cut at the latest, so that others come between. */
   readonly maxTurn: number
   /** Hears of what is logged at the level of errors. */
@@ -39,8 +41,12 @@ export interface ProcessOptions {
   readonly services: Context.Context<never>
 }
 
-/** When the world began, in epoch milliseconds. */
-const epoch = 1_800_000_000_000
+/**
+ * When the world began, in epoch milliseconds.
+ *
+ * @since 0.1.0
+ */
+export const epoch = 1_800_000_000_000
 
 const nanosPerMilli = 1_000_000n
 
@@ -54,8 +60,8 @@ export class Process {
   readonly world: World
   readonly dice: Dice
   isAlive = true
-  /** The latest that its clock has shown. */
-  latest = 0
+  private shown = 0
+  private readonly followsMs: number | undefined
   private aheadMs: number
   private readonly pace: number
   private readonly turns: Array<() => void> = []
@@ -69,6 +75,7 @@ export class Process {
     this.dice = options.dice
     this.aheadMs = options.aheadMs
     this.pace = options.pace
+    this.followsMs = options.followsMs
     const logger = Logger.make(({ logLevel, message }) => {
       if (logLevel === "Error" || logLevel === "Fatal") options.onError(String(message))
     })
@@ -87,8 +94,13 @@ export class Process {
   /** What its clock shows, in epoch milliseconds. */
   get time(): number {
     const shown = Math.floor(epoch + this.aheadMs + this.world.now * this.pace)
-    this.latest = Math.max(this.latest, shown)
+    this.shown = Math.max(this.shown, shown)
     return shown
+  }
+
+  /** The latest that it may take the time to be, in epoch milliseconds. */
+  get latest(): number {
+    return this.followsMs === undefined ? this.shown : epoch + this.world.now + this.followsMs
   }
 
   /** Sets its clock forward by so many milliseconds, or back where it is negative. */

@@ -6,7 +6,8 @@
  *
  * @since 0.1.0
  */
-import type { Rates } from "./Faults.ts"
+import type { RateName, Rates } from "./Faults.ts"
+import type { RunnerName } from "./runners.ts"
 import type { toolNames } from "./Tools.ts"
 
 /**
@@ -74,6 +75,8 @@ export type Trouble =
     readonly forMs: number
   }
   | { readonly kind: "jump"; readonly atMs: number; readonly server: number; readonly byMs: number }
+  /** One thing goes wrong with every message. */
+  | { readonly kind: "spell"; readonly atMs: number; readonly what: RateName; readonly forMs: number }
 
 /**
  * What happens to a world.
@@ -83,6 +86,8 @@ export type Trouble =
 export interface Scenario {
   /** Decides everything that the scenario leaves open: latencies, and who goes first. */
   readonly seed: number
+  /** What runs handlers: `fiber` for servers that take tasks from each other, `queue` for replicas. */
+  readonly runner: RunnerName
   readonly servers: ReadonlyArray<ServerPlan>
   readonly clients: ReadonlyArray<ClientPlan>
   readonly troubles: ReadonlyArray<Trouble>
@@ -91,4 +96,6 @@ export interface Scenario {
   readonly calmAtMs: number
   /** After how many operations a fiber is cut at the latest. */
   readonly maxTurn: number
+  /** Whether every message takes as long as every other of its kind, and users do not dally: for telling a story. */
+  readonly isSteady: boolean
 }

@@ -13,11 +13,15 @@ import * as Result from "effect/Result"
 export type Op =
   /** Does something that takes time, once. */
   | { readonly op: "step"; readonly name: string; readonly ms: number }
+  /** Does one step twice at once: only one of the two can be remembered. */
+  | { readonly op: "steps"; readonly name: string }
   | { readonly op: "sleep"; readonly ms: number }
   /** Goes on for a time whatever anybody wishes. */
   | { readonly op: "stubborn"; readonly ms: number }
   | { readonly op: "report"; readonly name: string }
   | { readonly op: "ask"; readonly name: string }
+  /** Asks something else under a key. */
+  | { readonly op: "reask"; readonly name: string }
   /** Asks under two keys at once. */
   | { readonly op: "asks"; readonly name: string; readonly also: string }
   /** Asks for a time, then withdraws the question. */
@@ -42,10 +46,12 @@ const endings: ReadonlyArray<string> = ["ok", "error", "protocol", "die", "inter
 /** The words that follow each operation: a name, a second name, a number. */
 const shapes: { readonly [Name in Op["op"]]: ReadonlyArray<"name" | "also" | "ms"> } = {
   step: ["name", "ms"],
+  steps: ["name"],
   sleep: ["ms"],
   stubborn: ["ms"],
   report: ["name"],
   ask: ["name"],
+  reask: ["name"],
   asks: ["name", "also"],
   askfor: ["name", "ms"],
   leave: ["name"],

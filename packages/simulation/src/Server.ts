@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as TaskClock from "@effect-mcp-tasks/engine/TaskClock"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskLimits from "@effect-mcp-tasks/engine/TaskLimits"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
@@ -13,6 +14,7 @@ import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as TaskSweeper from "@effect-mcp-tasks/engine/TaskSweeper"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -21,18 +23,29 @@ import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import type { Process } from "./Process.ts"
+import type { Connection } from "./Shared.ts"
 import * as Tools from "./Tools.ts"
 
+/** What a runner may use besides what is shared. */
+type RunnerServices =
+  | TaskEngine.TaskEngine
+  | TaskStore.TaskStore
+  | TaskTools.TaskTools
+  | TaskSignal.TaskSignal
+  | SecureRandom.SecureRandom
+
 /**
- * What runs handlers in a simulated server.
+ * What runs handlers in simulated servers.
  *
  * @since 0.1.0
  */
-export type Runner = Layer.Layer<
-  TaskRunner.TaskRunner,
-  TaskStore.TaskStoreError,
-  TaskEngine.TaskEngine | TaskStore.TaskStore | TaskTools.TaskTools | TaskSignal.TaskSignal
->
+export interface Runner {
+  readonly layer: (shared: Connection) => Layer.Layer<TaskRunner.TaskRunner, unknown, RunnerServices>
+  /** By how many milliseconds servers may be wrong that go by the shared time; by their own clocks unless given. */
+  readonly followsMs?: number | undefined
+  /** Whether it also finds tasks whose creation failed for their caller. */
+  readonly findsOrphans: boolean
+}
 
 /**
  * What a server needs of its world.
@@ -43,9 +56,12 @@ export interface ServerOptions {
   /** Makes the process of the next start. */
   readonly fork: (start: number) => Process
   readonly store: (process: Process) => TaskStore.TaskStore["Service"]
+  readonly shared: (process: Process) => Connection
   readonly runner: Runner
   /** Hears of every command that the engine of a process is given, and of what became of it. */
   readonly around: (process: Process, engine: TaskEngine.TaskEngine["Service"]) => TaskEngine.TaskEngine["Service"]
+  /** Hears why a process can never start. */
+  readonly onDefect: (text: string) => void
   /** Sends a signal to everyone. */
   readonly publish: (taskId: string) => void
 }
@@ -91,13 +107,14 @@ export class Server {
   start(): Process {
     const process = this.options.fork(this.starts++)
     this.process = process
-    this.hub = Effect.runSync(PubSub.sliding<string>(1024))
+    this.hub = Effect.runSync(PubSub.sliding<string>(64))
     const scope = Effect.runSync(Scope.make())
     process.run(Layer.buildWithScope(this.layer(process, this.hub), scope), (exit) => {
       if (Exit.isSuccess(exit)) {
         this.running = { process, scope, handle: Context.get(exit.value, Dispatcher.Dispatcher).handle }
         return
       }
+      if (Cause.hasDies(exit.cause)) this.options.onDefect(Cause.pretty(exit.cause))
       // A supervisor starts what could not start again.
       process.crash()
       process.world.after(restartMs, () => {
@@ -107,13 +124,17 @@ export class Server {
     return process
   }
 
-  /** Ends in good order, or is killed when that takes too long. */
-  shutdown(): void {
+  /** Ends in good order, or is killed when that takes too long; then says so. */
+  shutdown(onEnd: () => void): void {
     const { running } = this
-    if (running === undefined) return this.crash()
     this.running = undefined
-    running.process.run(Scope.close(running.scope, Exit.void), () => running.process.crash())
-    running.process.after(graceMs, () => running.process.crash())
+    const end = () => {
+      this.crash()
+      onEnd()
+    }
+    if (running === undefined) return end()
+    running.process.run(Scope.close(running.scope, Exit.void), end)
+    running.process.after(graceMs, end)
   }
 
   /** Serves a message, and says how; `undefined` where nobody listens. Gives back how to let its client go away. */
@@ -141,20 +162,27 @@ export class Server {
   }
 
   private layer(process: Process, hub: PubSub.PubSub<string>) {
-    const { around, publish, runner, store } = this.options
-    const engine = Layer.effect(TaskEngine.TaskEngine, Effect.map(TaskEngine.TaskEngine, (engine) => around(process, engine)))
+    const { around, publish, runner } = this.options
+    const shared = this.options.shared(process)
+    const store = this.options.store(process)
+    const clock = runner.followsMs === undefined ? Layer.empty : TaskClock.layerReading(shared.time)
+    const engine = Layer.effect(
+      TaskEngine.TaskEngine,
+      Effect.map(TaskEngine.TaskEngine, (engine) => around(process, engine))
+    )
     const signal = TaskSignal.TaskSignal.of({
       publish: (taskId) => Effect.sync(() => publish(taskId)),
       subscribe: PubSub.subscribe(hub)
     })
     const random = SecureRandom.make((size) => Uint8Array.from({ length: size }, () => process.dice.between(0, 255)))
     return Layer.fresh(Dispatcher.layer({ name: "simulated", version: "0" }).pipe(
-      Layer.provide(Layer.merge(runner, TaskSweeper.layerWith({ interval: "5 seconds", batchSize: 10 }))),
+      Layer.provide(Layer.merge(runner.layer(shared), TaskSweeper.layerWith({ interval: "5 seconds", batchSize: 10 }))),
       Layer.provide(engine),
       Layer.provide(TaskEngine.layer),
+      Layer.provide(clock),
       Layer.provide([
         Layer.succeed(TaskTools.TaskTools, Tools.tools),
-        Layer.succeed(TaskStore.TaskStore, store(process)),
+        Layer.succeed(TaskStore.TaskStore, store),
         Layer.succeed(TaskSignal.TaskSignal, signal),
         Layer.succeed(SecureRandom.SecureRandom, random),
         TaskLimits.layer(Tools.limits)

@@ -5,11 +5,11 @@
  */
 import { createHash } from "node:crypto"
 import type { Violation } from "./Audit.ts"
-import { Cluster } from "./Cluster.ts"
+import { Cluster, type Options } from "./Cluster.ts"
 import type { Coverage } from "./Coverage.ts"
 import * as calmRules from "./calmRules.ts"
+import { runners } from "./runners.ts"
 import type { Scenario } from "./Scenario.ts"
-import type { Runner } from "./Server.ts"
 
 /**
  * How a scenario went.
@@ -25,8 +25,8 @@ export interface Outcome {
   readonly steps: number
 }
 
-/** A world that has not come to rest by then never will. */
-const maxSteps = 2_000_000
+/** How many steps a scenario of one client's call may take at the most; usual are a few hundred. */
+const stepsForEach = 40_000
 
 /** How long after the calm everything has ended: the longest life of a task, on the slowest clock. */
 const endMs = 400_000
@@ -35,20 +35,21 @@ const endMs = 400_000
 const lookMs = 20_000
 
 /**
- * Runs a scenario. The same scenario and runner give the same outcome.
+ * Runs a scenario. The same scenario and options give the same outcome.
  *
  * @since 0.1.0
  */
-export const run = (scenario: Scenario, runner: Runner): Outcome => {
+export const run = (scenario: Scenario, options: Options = {}): Outcome => {
   const { calmAtMs } = scenario
-  const { auditor, clients, world, ...cluster } = new Cluster(scenario, runner)
+  const maxSteps = stepsForEach * (scenario.clients.flatMap(({ calls }) => calls).length + scenario.servers.length)
+  const { auditor, clients, world, ...cluster } = new Cluster(scenario, options)
   world.run({ untilMs: calmAtMs, maxSteps })
   cluster.heal()
   let untilMs = calmAtMs
   while (!world.isStopped && world.steps < maxSteps && untilMs < calmAtMs + endMs) {
     untilMs += lookMs
     world.run({ untilMs, maxSteps })
-    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) auditor.calm()
+    if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) auditor.calm(runners[scenario.runner].findsOrphans)
     if (auditor.hasEverythingEnded && clients.active === 0) break
   }
   if (!world.isStopped && world.steps >= maxSteps) auditor.object("restless", `${world.steps} steps`)

@@ -41,9 +41,32 @@ export interface HandlerRun {
   readonly waits: Set<string>
   /** Until when it goes on whatever anybody wishes, in milliseconds of the world. */
   stubbornUntilMs: number
-  returned: string | undefined
+  /** How it means to end: `ok` with what it returns, or one of the other ends of a script. */
+  means: string
   endedAtMs: number | undefined
 }
+
+/**
+ * The questions of a task that its tool calls by a key. One that was given up is asked again under a key of its own.
+ *
+ * @since 0.1.0
+ */
+export const asked = (task: Task.Task, key: string): ReadonlyArray<Task.Question> =>
+  task.questions.filter((question) => question.key === key || question.key.startsWith(`${key}#`))
+
+/**
+ * A run that has just begun. A handler that never says how it means to end dies.
+ *
+ * @since 0.1.0
+ */
+export const openRun = (attempt: number, process: Process): HandlerRun => ({
+  attempt,
+  process,
+  waits: new Set(),
+  stubbornUntilMs: 0,
+  means: "die",
+  endedAtMs: undefined
+})
 
 /**
  * What an auditor knows of one task.
@@ -57,8 +80,6 @@ export class TaskFile {
   readonly versions: Array<Version> = []
   readonly claims = new Map<number, Claim>()
   readonly runs: Array<HandlerRun> = []
-  /** What handlers were told, by the key of the question. */
-  readonly told = new Map<string, string>()
   /** Whether a client was told that the task exists. */
   isAcknowledged = false
   /** Whether its client has ever asked to cancel it. */

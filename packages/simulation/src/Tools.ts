@@ -49,8 +49,8 @@ export interface Run {
   readonly isStubborn: (ms: number) => void
   /** The process is to die now. */
   readonly crash: () => void
-  /** The handler is about to return this. */
-  readonly returns: (text: string) => void
+  /** How the handler is about to end. */
+  readonly means: (end: string) => void
   /** The handler has ended, in whichever way. */
   readonly ended: () => void
 }
@@ -70,7 +70,12 @@ export const CurrentWitness: Context.Reference<Witness | undefined> = Context.Re
  *
  * @since 0.1.0
  */
-export const limits: Partial<TaskLimits.Limits> = { maxLiveTasks: 6, maxTtl: Duration.minutes(3), maxQuestions: 4 }
+export const limits: Partial<TaskLimits.Limits> = {
+  maxLiveTasks: 6,
+  maxTtl: Duration.minutes(3),
+  maxQuestions: 3,
+  maxSteps: 3
+}
 
 const parameters = Schema.Struct({ script: Schema.String })
 const success = Schema.Struct({ said: Schema.Array(Schema.String) })
@@ -82,6 +87,7 @@ const make = <const Name extends string>(name: Name, more: TaskTool.TaskPolicy) 
 const Kit = Toolkit.make(
   make("resumable", { recovery: "resume", maxLostAttempts: 3 }),
   make("once", { recovery: "fail" }),
+  make("brief", { recovery: "resume", ttl: "12 seconds", resultTtl: "4 seconds" }),
   make("quick", { recovery: "resume", inlineWithin: "1 second" })
 )
 
@@ -90,59 +96,70 @@ const Kit = Toolkit.make(
  *
  * @since 0.1.0
  */
-export const toolNames = ["resumable", "once", "quick"] as const
+export const toolNames = ["resumable", "once", "brief", "quick"] as const
 
 const form = { message: "What is it?", schema: Schema.Struct({ word: Schema.String }) }
 
-const perform = Effect.fnUntraced(function*(op: Script.Op, run: Run, said: Array<string>) {
+type Word = { readonly word: string }
+
+const ask = Effect.fnUntraced(function*(run: Run, key: string, question: CurrentTask.Form<Word, Word> = form) {
   const task = yield* CurrentTask.CurrentTask
-  const ask = (key: string) =>
-    Effect.suspend(() => {
-      run.asks(key)
-      return Effect.map(Effect.orDie(task.elicit(key, form)), (answer) => {
-        const text = answer.action === "accept" ? answer.content.word : answer.action
-        run.answered(key, text)
-        said.push(`${key}=${text}`)
-      })
-    })
+  run.asks(key)
+  const answer = yield* Effect.orDie(task.elicit(key, question))
+  const text = answer.action === "accept" ? answer.content.word : answer.action
+  run.answered(key, text)
+  return `${key}=${text}`
+})
+
+const step = Effect.fnUntraced(function*(run: Run, name: string, ms: number) {
+  const task = yield* CurrentTask.CurrentTask
+  const value = yield* task.step(name, Schema.Int, Effect.delay(Effect.sync(() => run.did(name)), ms))
+  run.stepped(name, value)
+  return `${name}#${value}`
+})
+
+/** What an operation says, if anything. */
+const perform = (op: Script.Op, run: Run): Effect.Effect<ReadonlyArray<string> | string | void, string> => {
   switch (op.op) {
-    case "step": {
-      const value = yield* task.step(op.name, Schema.Int, Effect.delay(Effect.sync(() => run.did(op.name)), op.ms))
-      run.stepped(op.name, value)
-      said.push(`${op.name}#${value}`)
-      return
-    }
+    case "step":
+      return step(run, op.name, op.ms)
+    case "steps":
+      return Effect.all([step(run, op.name, 10), step(run, op.name, 20)], { concurrency: 2 })
     case "sleep":
-      return yield* Effect.sleep(op.ms)
+      return Effect.sleep(op.ms)
     case "stubborn":
       run.suffers("tool-stubborn")
       run.isStubborn(op.ms)
-      return yield* Effect.uninterruptible(Effect.sleep(op.ms))
+      return Effect.uninterruptible(Effect.sleep(op.ms))
     case "report":
-      return yield* task.report(op.name)
+      return Effect.flatMap(CurrentTask.CurrentTask, (task) => task.report(op.name))
     case "ask":
-      return yield* ask(op.name)
+      return ask(run, op.name)
+    case "reask":
+      return ask(run, op.name, { ...form, message: "What else is it?" })
     case "asks":
-      return yield* Effect.all([ask(op.name), ask(op.also)], { concurrency: 2, discard: true })
+      return Effect.all([ask(run, op.name), ask(run, op.also)], { concurrency: 2 })
     case "askfor":
-      return yield* Effect.asVoid(Effect.timeoutOption(ask(op.name), op.ms))
+      return Effect.map(Effect.timeoutOption(ask(run, op.name), op.ms), Option.getOrElse(() => `${op.name} in vain`))
     case "leave":
-      return yield* Effect.asVoid(Effect.forkDetach(Effect.ignore(ask(op.name)), { startImmediately: true }))
+      return Effect.asVoid(Effect.forkDetach(Effect.ignore(ask(run, op.name)), { startImmediately: true }))
     case "extend":
-      return yield* task.extend(op.ms)
+      return Effect.flatMap(CurrentTask.CurrentTask, (task) => task.extend(op.ms))
     case "hang":
       run.suffers("tool-hangs")
-      return yield* Effect.never
+      return Effect.never
     case "crash":
-      run.suffers("tool-crash")
-      run.crash()
-      return yield* Effect.never
+      return Effect.suspend(() => {
+        run.crash()
+        return Effect.never
+      })
     case "end":
-      return yield* end(op.name, run)
+      return end(op.name, run)
   }
-})
+}
 
 const end = (how: Script.Ending, run: Run): Effect.Effect<void, string> => {
+  run.means(how)
   switch (how) {
     case "ok":
       return Effect.void
@@ -167,7 +184,7 @@ const unwatched: Run = {
   suffers: () => undefined,
   crash: () => undefined,
   isStubborn: () => undefined,
-  returns: () => undefined,
+  means: () => undefined,
   ended: () => undefined
 }
 
@@ -177,18 +194,20 @@ const handler = Effect.fnUntraced(function*({ script }: typeof parameters.Type) 
   const run = witness === undefined || Option.isNone(task.taskId)
     ? unwatched
     : witness.began(task.taskId.value, task.attempt)
-  const said: Array<string> = []
   const ops = Result.getOrThrow(Script.parse(script))
-  yield* Effect.onExit(
-    Effect.forEach(ops, (op) => perform(op, run, said), { discard: true }),
+  const said = yield* Effect.onExit(
+    Effect.forEach(ops, (op) => perform(op, run)),
     (exit) =>
       Effect.sync(() => {
-        if (Exit.isSuccess(exit)) run.returns(JSON.stringify(said))
+        if (Exit.isSuccess(exit)) run.means(`ok ${JSON.stringify(wordsOf(exit.value))}`)
         run.ended()
       })
   )
-  return { said }
+  return { said: wordsOf(said) }
 })
+
+const wordsOf = (said: ReadonlyArray<ReadonlyArray<string> | string | void>): ReadonlyArray<string> =>
+  said.flatMap((words) => words ?? [])
 
 /**
  * The tools, made once for all simulated servers of this process: they keep nothing.
@@ -199,7 +218,7 @@ export const tools: TaskTools.TaskTools["Service"] = Effect.runSync(Effect.scope
   Effect.map(
     Layer.build(
       TaskTools.layer(Kit).pipe(
-        Layer.provide(Kit.toLayer({ resumable: handler, once: handler, quick: handler })),
+        Layer.provide(Kit.toLayer({ resumable: handler, once: handler, brief: handler, quick: handler })),
         Layer.provide(TaskLimits.layer(limits))
       )
     ),

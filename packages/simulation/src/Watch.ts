@@ -3,9 +3,10 @@
  *
  * @since 0.1.0
  */
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import type { RuleName } from "./Audit.ts"
 import type { FaultName } from "./Faults.ts"
-import type { HandlerRun, TaskFile } from "./TaskFile.ts"
+import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 import type { Run } from "./Tools.ts"
 
 /**
@@ -25,13 +26,13 @@ export interface WatchOptions {
   readonly crash: () => void
 }
 
-/** The word of an answer that the store holds under a key; `undefined` where it holds none. */
-const storedAnswer = (file: TaskFile, key: string): string | undefined => {
-  const question = file.now?.questions.find((question) => question.key === key)
-  if (question?.state !== "answered") return undefined
-  const { action, content } = Object(question.response)
-  return action === "accept" ? content?.word : action
-}
+/** The words of the answers that the store holds under a key. */
+const wordsOf = (task: Task.Task, key: string): ReadonlyArray<string> =>
+  asked(task, key).flatMap((question) => {
+    if (question.state !== "answered") return []
+    const { action, content } = Object(question.response)
+    return [action === "accept" ? content?.word : action]
+  })
 
 /**
  * Makes the watch of one run, and checks that it may run at all.
@@ -60,11 +61,9 @@ export const make = (options: WatchOptions): Run => {
     },
     answered: (key, answer) => {
       run.waits.delete(key)
-      const before = file.told.get(key) ?? answer
-      file.told.set(key, answer)
-      const stored = file.now === undefined ? answer : storedAnswer(file, key)
-      if (before !== answer || stored !== answer) {
-        object("answer-invented", `${key} of ${file.name} is ${stored}, was ${before}, and its handler got ${answer}`)
+      const words = file.now === undefined ? [answer] : wordsOf(file.now, key)
+      if (!words.includes(answer)) {
+        object("answer-invented", `${key} of ${file.name} is ${words.join(" or ")}, and its handler got ${answer}`)
       }
     },
     suffers: options.onFault,
@@ -72,8 +71,8 @@ export const make = (options: WatchOptions): Run => {
     isStubborn: (ms) => {
       run.stubbornUntilMs = options.now() + ms
     },
-    returns: (text) => {
-      run.returned = text
+    means: (end) => {
+      run.means = end
     },
     ended: () => {
       run.endedAtMs = options.now()

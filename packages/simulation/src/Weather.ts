@@ -51,17 +51,20 @@ export class Weather {
   private readonly dice: Dice
   private readonly rates: Rates
   private readonly calmAtMs: number
+  private readonly isSteady: boolean
   private readonly onFault: (name: FaultName) => void
 
   constructor(world: World, dice: Dice, options: {
     readonly rates: Rates
     readonly calmAtMs: number
+    readonly isSteady: boolean
     readonly onFault: (name: FaultName) => void
   }) {
     this.world = world
     this.dice = dice
     this.rates = options.rates
     this.calmAtMs = options.calmAtMs
+    this.isSteady = options.isSteady
     this.onFault = options.onFault
   }
 
@@ -75,19 +78,23 @@ export class Weather {
   }
 
   private strikes(name: RateName): boolean {
-    const rate = this.world.now < this.calmAtMs ? this.rates[name] ?? 0 : 0
+    const rate = this.isClosed(name) ? 1 : this.world.now < this.calmAtMs ? this.rates[name] ?? 0 : 0
     if (!this.dice.chance(rate)) return false
     this.onFault(name)
     return true
   }
 
+  /** How long something takes that takes up to so long. */
+  private lasts(upToMs: number): number {
+    return this.isSteady ? Math.ceil(upToMs / 2) : this.dice.between(0, upToMs)
+  }
+
   /** Draws what becomes of a call to the store. */
   storeCall(process: Process): StoreFate {
-    const { dice } = this
-    const slow = this.strikes("store-slow") ? dice.between(100, 8_000) : 0
-    const fate = { times: 1, outMs: dice.between(0, 3) + slow, backMs: dice.between(0, 3), failsAfterMs: undefined, why: "" }
-    const timeout = fate.outMs + dice.between(1, 3_000)
-    if (this.isClosed("store")) return this.cut("store-outage", { ...fate, times: 0, failsAfterMs: dice.between(0, 5) })
+    const slow = this.strikes("store-slow") ? this.dice.between(100, 8_000) : 0
+    const fate = { times: 1, outMs: this.lasts(3) + slow, backMs: this.lasts(3), failsAfterMs: undefined, why: "" }
+    const timeout = fate.outMs + this.lasts(3_000) + 1
+    if (this.isClosed("store")) return this.cut("store-outage", { ...fate, times: 0, failsAfterMs: this.lasts(5) })
     if (this.isClosed(`store of ${process.name}`)) {
       return this.cut("store-isolation", { ...fate, times: 0, failsAfterMs: timeout })
     }
@@ -106,8 +113,8 @@ export class Weather {
   request(client: string, server: string): RequestFate {
     const { dice } = this
     const slow = () => this.strikes("net-slow") ? dice.between(100, 6_000) : 0
-    const arrival = dice.between(0, 10) + slow()
-    const backMs = dice.between(0, 10) + slow()
+    const arrival = this.lasts(10) + slow()
+    const backMs = this.lasts(10) + slow()
     if (this.isClosed(`${client} to ${server}`)) {
       this.onFault("net-partition")
       return { arrivesMs: [], backMs: undefined, abortMs: undefined }
@@ -121,7 +128,7 @@ export class Weather {
   /** Draws after how long each copy of a signal arrives. */
   signal(): ReadonlyArray<number> {
     const { dice } = this
-    const arrival = dice.between(0, 5) + (this.strikes("signal-slow") ? dice.between(100, 10_000) : 0)
+    const arrival = this.lasts(5) + (this.strikes("signal-slow") ? dice.between(100, 10_000) : 0)
     if (this.isClosed("signals")) {
       this.onFault("signal-silence")
       return []

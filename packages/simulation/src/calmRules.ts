@@ -4,20 +4,22 @@
  *
  * @since 0.1.0
  */
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
-import type { HandlerRun, TaskFile } from "./TaskFile.ts"
+import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 
 type Found = ReadonlyArray<Violation>
 
 const breach = (rule: RuleName, detail: string): Found => [{ rule, detail }]
 
 /**
- * How long a lost signal may cost: the longest heartbeat of the engine, and as much again for a store that was away.
+ * How long a lost signal may cost: the longest heartbeat of the engine, and half as much again for a store that was
+ * away.
  *
  * @since 0.1.0
  */
-export const patienceMs = 60_000
+export const patienceMs = 45_000
 
 /** Whether something has been so for longer than a lost signal explains. */
 const isOverdue = (file: TaskFile, nowMs: number, isSo: (task: Task.Task) => boolean): boolean => {
@@ -30,40 +32,40 @@ const isOverdue = (file: TaskFile, nowMs: number, isSo: (task: Task.Task) => boo
 const runOf = (file: TaskFile, task: Task.Task): HandlerRun | undefined =>
   file.runs.find((run) => run.attempt === task.attempt && run.process.isAlive)
 
-const isAnswered = (key: string) => (task: Task.Task): boolean =>
-  task.questions.some((question) => question.key === key && question.state === "answered")
+/** Whether what a tool asked last under a key is answered. */
+const isAnswered = (key: string) => (task: Task.Task): boolean => asked(task, key).at(-1)?.state === "answered"
 
 const isStopping = (task: Task.Task): boolean =>
-  Task.isTerminal(task) || (task.status === "working" && task.cancelRequested)
+  TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)
 
 /**
  * Judges one task, at a time when all servers have been up and all messages have arrived for `patienceMs`.
  *
  * @since 0.1.0
  */
-export const judge = (file: TaskFile, nowMs: number): Found => {
+export const judge = (file: TaskFile, nowMs: number, findsOrphans: boolean): Found => {
   const { now: task } = file
+  // A task whose creation failed for its caller may be nobody's until it expires: no client knows of it.
+  const isOrphan = !findsOrphans && !file.isAcknowledged && file.runs.length === 0
   const found: Array<Found> = []
   for (const run of file.runs.filter(({ endedAtMs, process }) => endedAtMs === undefined && process.isAlive)) {
-    const isOver = (task === undefined || isOverdue(file, nowMs, isStopping)) && nowMs > run.stubbornUntilMs + patienceMs
-    if (isOver) found.push(breach("cancel-ignored", `${run.process.name} still runs ${file.name}`))
+    const isStopped = task === undefined || isOverdue(file, nowMs, isStopping)
+    if (isStopped && nowMs > run.stubbornUntilMs + patienceMs) {
+      found.push(breach("cancel-ignored", `${run.process.name} still runs ${file.name}`))
+    }
     const key = run.attempt === task?.attempt
       ? [...run.waits].find((key) => isOverdue(file, nowMs, isAnswered(key)))
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
-  if (task !== undefined && !Task.isTerminal(task) && isAbandoned(file, task, nowMs)) {
+  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs) && !isOrphan) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
   return found.flat()
 }
 
-/**
- * Whether a live task runs nowhere. A task whose creation failed for its caller is nobody's until it expires: no client
- * knows of it.
- */
+/** Whether a live task has run nowhere for longer than others need to notice. */
 const isAbandoned = (file: TaskFile, task: Task.Task, nowMs: number): boolean => {
   const run = runOf(file, task)
-  const isOrphan = !file.isAcknowledged && file.runs.length === 0
-  return !isOrphan && (run === undefined || nowMs - (run.endedAtMs ?? nowMs) > patienceMs)
+  return run === undefined || nowMs - (run.endedAtMs ?? nowMs) > patienceMs
 }

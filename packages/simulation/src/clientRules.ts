@@ -3,9 +3,10 @@
  *
  * @since 0.1.0
  */
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
-import type { Schema } from "effect"
+import type * as Schema from "effect/Schema"
+import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { Process } from "./Process.ts"
 import type { TaskFile, Version } from "./TaskFile.ts"
@@ -79,16 +80,20 @@ const foreign = ({ answer, method }: Exchange, file: TaskFile): Found =>
 /** Whether, by the clock of a server, a task may have been forgotten at some time of a window. */
 const isForgettable = (window: ReadonlyArray<Version>, server: Process): boolean =>
   window.length === 0 ||
-  window.some(({ stored }) => stored === undefined || (Task.isTerminal(stored.task) && Task.isDue(stored.task, server.latest)))
+  window.some(({ stored }) =>
+    stored === undefined ||
+    (TaskInvariants.hasEnded(stored.task) && TaskInvariants.isOver(stored.task, server.latest))
+  )
 
 const refused = ({ answer, params, server, window }: Exchange, file: TaskFile): Found => {
   if ("result" in answer || !answer.error.message.includes("Task not found")) {
-    return "error" in answer && isUnfitRefused(answer.error, params, window) ? none : unexpected(answer, file)
+    return "error" in answer && isUnfit(answer.error, params) ? none : unexpected(answer, file)
   }
   return isForgettable(window, server) ? none : breach("create-lost", `${file.name} was not found by its owner`)
 }
 
-const isUnfitRefused = (error: { readonly message: string }, params: Schema.JsonObject, _window: ReadonlyArray<Version>) =>
+/** Whether an answer was refused that its user knows to be wrong. */
+const isUnfit = (error: { readonly message: string }, params: Schema.JsonObject): boolean =>
   error.message.includes("does not fit") && JSON.stringify(params["inputResponses"]).includes("unfit")
 
 const unexpected = (answer: Answer, file: TaskFile): Found =>
@@ -99,7 +104,8 @@ const unexpected = (answer: Answer, file: TaskFile): Found =>
 /** A poll shows what the task was at one moment between the question and the answer. */
 const seen = ({ answer, window }: Exchange, file: TaskFile): Found => {
   if (!("result" in answer)) return none
-  const shown = JSON.stringify(answer.result)
+  const { _meta, ...task } = answer.result
+  const shown = JSON.stringify(task)
   const isTrue = window.some(({ stored }) => stored !== undefined && shown === view(stored.task))
   return isTrue ? none : breach("stale-read", `${file.name} was shown as ${shown}`)
 }
@@ -121,7 +127,7 @@ const updated = ({ params, window }: Exchange, file: TaskFile): Found =>
 
 const cancelled = (file: TaskFile): Found => {
   const task = file.now
-  return task === undefined || Task.isTerminal(task) || (task.status === "working" && task.cancelRequested)
+  return task === undefined || TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)
     ? none
     : breach("cancel-lost", `${file.name} is ${task.status}`)
 }
@@ -144,8 +150,9 @@ export interface Sight {
  */
 export const compare = (before: Sight, after: Sight, file: TaskFile): Found => {
   const hasEnded = before.status !== "working" && before.status !== "input_required"
-  if (hasEnded && before.text !== after.text) return breach("terminal-left", `${file.name}: ${before.text}, ${after.text}`)
+  const change = `${file.name}: ${before.text}, ${after.text}`
+  if (hasEnded && before.text !== after.text) return breach("terminal-left", change)
   return Date.parse(after.lastUpdatedAt) < Date.parse(before.lastUpdatedAt)
-    ? breach("time-reversed", `${file.name}: ${before.lastUpdatedAt}, ${after.lastUpdatedAt}`)
+    ? breach("time-reversed", change)
     : none
 }

@@ -8,6 +8,7 @@
  */
 import { Dice } from "./Dice.ts"
 import { type RateName, rateNames, type Rates } from "./Faults.ts"
+import { runnerNames } from "./runners.ts"
 import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
 import { toolNames } from "./Tools.ts"
@@ -15,21 +16,28 @@ import { toolNames } from "./Tools.ts"
 const draw = (dice: Dice, chance: number, low: number, high: number): number | undefined =>
   dice.chance(chance) ? dice.between(low, high) : undefined
 
-const list = <A>(length: number, make: (index: number) => A): ReadonlyArray<A> => Array.from({ length }, (_, i) => make(i))
+const list = <A>(length: number, make: (index: number) => A): ReadonlyArray<A> =>
+  Array.from({ length }, (_, index) => make(index))
 
-const ops: ReadonlyArray<(dice: Dice) => Script.Op> = [
-  (dice) => ({ op: "step", name: dice.pick(["x", "y", "z"]), ms: dice.between(0, 800) }),
-  (dice) => ({ op: "step", name: dice.pick(["x", "y", "z"]), ms: dice.between(0, 800) }),
-  (dice) => ({ op: "sleep", ms: dice.between(1, dice.chance(0.1) ? 40_000 : 3_000) }),
-  (dice) => ({ op: "ask", name: dice.pick(["a", "b", "c"]) }),
-  (dice) => ({ op: "ask", name: dice.pick(["a", "b", "c"]) }),
-  (dice) => ({ op: "asks", name: dice.pick(["a", "b"]), also: dice.pick(["a", "c"]) }),
-  (dice) => ({ op: "askfor", name: dice.pick(["a", "b", "c"]), ms: dice.between(0, 4_000) }),
-  (dice) => ({ op: "leave", name: dice.pick(["a", "b", "c"]) }),
-  (dice) => ({ op: "report", name: dice.pick(["begun", "halfway", "nearly"]) }),
-  (dice) => ({ op: "extend", ms: dice.between(1_000, 120_000) }),
-  (dice) => ({ op: "stubborn", ms: dice.between(1, 4_000) })
+const keys = ["a", "a", "b", "b", "c", "d"] as const
+const names = ["x", "x", "y", "y", "z", "w"] as const
+
+/** What tools do, with how often it is drawn. */
+const ops: ReadonlyArray<readonly [weight: number, draw: (dice: Dice) => Script.Op]> = [
+  [6, (dice) => ({ op: "step", name: dice.pick(names), ms: dice.between(0, 800) })],
+  [1, (dice) => ({ op: "steps", name: dice.pick(names) })],
+  [4, (dice) => ({ op: "sleep", ms: dice.between(1, dice.chance(0.1) ? 40_000 : 3_000) })],
+  [6, (dice) => ({ op: "ask", name: dice.pick(keys) })],
+  [1, (dice) => ({ op: "reask", name: dice.pick(keys) })],
+  [3, (dice) => ({ op: "asks", name: dice.pick(keys), also: dice.pick(keys) })],
+  [3, (dice) => ({ op: "askfor", name: dice.pick(keys), ms: dice.between(0, 4_000) })],
+  [3, (dice) => ({ op: "leave", name: dice.pick(keys) })],
+  [4, (dice) => ({ op: "report", name: dice.pick(["begun", "halfway", "nearly"]) })],
+  [4, (dice) => ({ op: "extend", ms: dice.between(1_000, dice.pick([5_000, 120_000])) })],
+  [3, (dice) => ({ op: "stubborn", ms: dice.between(1, 4_000) })]
 ]
+
+const bag = ops.flatMap(([weight, draw]) => list(weight, () => draw))
 
 const ends: ReadonlyArray<Script.Op> = [
   ...list(6, () => ({ op: "end", name: "ok" } as const)),
@@ -42,9 +50,10 @@ const ends: ReadonlyArray<Script.Op> = [
 ]
 
 const drawScript = (dice: Dice): string =>
-  [...list(dice.between(0, 4), () => ops[dice.between(0, ops.length - 1)]?.(dice)), ends[dice.between(0, ends.length - 1)]]
-    .flatMap((op) => op === undefined ? [] : [Script.print(op)])
-    .join("; ")
+  [
+    ...list(dice.between(0, 6), () => bag[dice.between(0, bag.length - 1)]?.(dice)),
+    ends[dice.between(0, ends.length - 1)]
+  ].flatMap((op) => op === undefined ? [] : [Script.print(op)]).join("; ")
 
 const manners: readonly [Manner, ...ReadonlyArray<Manner>] = [
   "right", "right", "right", "late", "twice", "wrong", "unknown", "declines", "never"
@@ -55,7 +64,7 @@ const drawCall = (dice: Dice, calmAtMs: number): Call => ({
   tool: dice.pick([...toolNames, "resumable"]),
   script: drawScript(dice),
   manner: dice.pick(manners),
-  cancelAfterMs: draw(dice, 0.25, 0, 6_000),
+  cancelAfterMs: draw(dice, 0.35, 0, dice.pick([500, 6_000, 20_000])),
   giveUpAfterMs: draw(dice, 0.1, 1_000, 20_000)
 })
 
@@ -67,14 +76,25 @@ const drawClient = (dice: Dice, calmAtMs: number): ClientPlan => ({
 
 const drawServer = (dice: Dice): ServerPlan => ({
   aheadMs: dice.chance(0.3) ? dice.between(-20_000, 20_000) : 0,
-  pace: dice.chance(0.2) ? dice.between(95, 105) / 100 : 1
+  pace: dice.chance(0.2) ? dice.between(99, 101) / 100 : 1
 })
 
-const drawTrouble = (dice: Dice, size: { readonly servers: number; readonly clients: number; readonly calmAtMs: number }): Trouble => {
-  const server = dice.between(0, size.servers - 1)
-  const atMs = dice.between(0, size.calmAtMs)
-  const forMs = dice.between(10, 15_000)
-  switch (dice.pick(["crash", "crash", "shutdown", "shutdown", "outage", "silence", "isolation", "partition", "jump"])) {
+const troubleKinds = [
+  "crash", "crash", "shutdown", "shutdown", "outage", "silence", "isolation", "partition", "jump", "spell"
+] as const
+
+/** What there is in a world for something to go wrong with. */
+interface There {
+  readonly servers: number
+  readonly clients: number
+  readonly calmAtMs: number
+}
+
+const drawTrouble = (dice: Dice, there: There): Trouble => {
+  const server = dice.between(0, there.servers - 1)
+  const atMs = dice.between(0, there.calmAtMs)
+  const forMs = dice.between(10, dice.pick([2_000, 15_000, 60_000]))
+  switch (dice.pick(troubleKinds)) {
     case "crash":
       return { kind: "crash", atMs, server, forMs }
     case "shutdown":
@@ -86,7 +106,9 @@ const drawTrouble = (dice: Dice, size: { readonly servers: number; readonly clie
     case "isolation":
       return { kind: "isolation", atMs, server, forMs }
     case "partition":
-      return { kind: "partition", atMs, client: dice.between(0, size.clients - 1), server, forMs }
+      return { kind: "partition", atMs, client: dice.between(0, there.clients - 1), server, forMs }
+    case "spell":
+      return { kind: "spell", atMs, what: dice.pick(rateNames), forMs: dice.between(10, 3_000) }
     case "jump":
       return { kind: "jump", atMs, server, byMs: dice.between(-60_000, 60_000) }
   }
@@ -96,28 +118,32 @@ const drawRates = (dice: Dice): Rates => {
   const rates: Partial<Record<RateName, number>> = {}
   const isCalm = dice.chance(0.2)
   for (const name of rateNames) {
-    if (!isCalm && dice.chance(0.4)) rates[name] = dice.pick([0.01, 0.05, 0.2])
+    const likely = name.startsWith("signal") ? [0.05, 0.5, 1] as const : [0.01, 0.05, 0.2] as const
+    if (!isCalm && dice.chance(0.4)) rates[name] = dice.pick(likely)
   }
   return rates
 }
 
 /**
- * Draws a scenario. The same seed gives the same scenario.
+ * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
  *
  * @since 0.1.0
  */
-export const drawScenario = (seed: number): Scenario => {
+export const drawScenario = (seed: number, size = 1): Scenario => {
   const dice = new Dice(seed).stream("scenario")
-  const calmAtMs = dice.between(10_000, 60_000)
+  const calmAtMs = dice.between(10_000, 60_000) * size
   const servers = dice.between(1, 3)
-  const clients = dice.between(1, 4)
+  const clients = dice.between(1, 4) * size
+  const there = { servers, clients, calmAtMs }
   return {
     seed,
+    runner: dice.stream("runner").pick(runnerNames),
     calmAtMs,
     servers: list(servers, (index) => drawServer(dice.stream(`server ${index}`))),
     clients: list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
-    troubles: list(dice.between(0, 6), (index) => drawTrouble(dice.stream(`trouble ${index}`), { servers, clients, calmAtMs })),
+    troubles: list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
     rates: drawRates(dice.stream("rates")),
-    maxTurn: dice.pick([8, 64, 2048])
+    maxTurn: dice.pick([8, 64, 2048]),
+    isSteady: false
   }
 }

@@ -10,16 +10,21 @@ import * as TaskTransition from "@effect-mcp-tasks/core/TaskTransition"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 
+const unasked: Task.InputRequest = { method: "elicitation/create" }
+
 /** The commands that could lead from one state to another at an instant. */
 const candidates = (before: Task.Task, after: Task.Task, at: number): ReadonlyArray<TaskCommand> => {
   const { attempt } = before
   const worker = { at, attempt }
+  const started = after.worker === undefined ? { at } : { at, worker: after.worker }
   const changed = after.questions.filter((question, index) => question.state !== before.questions[index]?.state)
   const responses = changed.flatMap((question) =>
     question.state === "answered" ? [{ key: question.key, response: question.response }] : []
   )
   return [
-    { _tag: "Start", at },
+    // A question that ends its task leaves no trace of itself.
+    ...after.status === "cancelled" ? [{ _tag: "Ask", ...worker, key: " ", request: unasked } as const] : [],
+    { _tag: "Start", ...started },
     ...after.statusMessage === undefined ? [] : [{ _tag: "Report", ...worker, message: after.statusMessage } as const],
     ...changed.map(({ key, request }) => ({ _tag: "Ask", ...worker, key, request } as const)),
     ...changed.map(({ key }) => ({ _tag: "Withdraw", ...worker, key } as const)),
@@ -48,7 +53,7 @@ const isSame = (self: Task.Task, that: Task.Task): boolean =>
  * @since 0.1.0
  */
 export interface Transition {
-  readonly tag: TaskCommand["_tag"]
+  readonly command: TaskCommand
   /** As the coverage of the transition table names it: phase, command, phase. */
   readonly name: string
 }
@@ -60,14 +65,14 @@ export interface Transition {
  * @since 0.1.0
  */
 export const find = (before: Task.Task, after: Task.Task, at: ReadonlyArray<number>): ReadonlyArray<Transition> => {
-  const found = new Map<TaskCommand["_tag"], Transition>()
+  const found: Array<Transition> = []
   for (const instant of new Set([after.lastUpdatedAt, before.lastUpdatedAt, ...at])) {
     for (const command of candidates(before, after, instant)) {
       const next = TaskMachine.step(before, command)
       if (Result.isFailure(next) || next.success === before || !isSame(next.success, after)) continue
       const name = `${TaskTransition.phase(before)} ${command._tag} ${TaskTransition.phase(next.success)}`
-      found.set(command._tag, { tag: command._tag, name })
+      found.push({ command, name })
     }
   }
-  return [...found.values()]
+  return found
 }

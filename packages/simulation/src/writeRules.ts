@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { Write } from "./Database.ts"
@@ -37,21 +37,25 @@ export const judge = (write: Write, file: TaskFile, commands: ReadonlyArray<stri
   if (before === undefined) return { found: broken(file, TaskInvariants.ofState(after.task)), transition: undefined }
   const { latest } = write.process
   const matching = replay.find(before.task, after.task, [latest])
-  const transition = matching.find(({ tag }) => commands.includes(tag)) ?? matching[0]
+  const transition = matching.find(({ command }) => commands.includes(command._tag)) ?? matching[0]
+  const breaches = matching.map(({ command }) => TaskInvariants.ofStep(before.task, command, after.task))
   return {
     found: [
       ...after.version === before.version + 1 ? none : breach("machine-bypassed", `${file.name} skips a version`),
-      ...broken(file, TaskInvariants.ofChange(before.task, after.task)),
+      ...broken(file, breaches.toSorted(byLength)[0] ?? TaskInvariants.ofChange(before.task, after.task)),
       ...transition === undefined ? breach("machine-bypassed", describe(write, file)) : none,
       ...fenced(write, file),
       ...expired(write, file),
       ...cancelled(after.task, file),
-      ...completed(write, file),
+      ...ended(write, file),
       ...fitting(after.task, file)
     ],
     transition: transition?.name
   }
 }
+
+/** Several commands may lead from one state to another: the change is the fault of none if one of them explains it. */
+const byLength = (self: ReadonlyArray<string>, that: ReadonlyArray<string>): number => self.length - that.length
 
 const broken = (file: TaskFile, breaches: ReadonlyArray<string>): Found =>
   breaches.flatMap((text) => breach("invariant-broken", `${file.name}: ${text}`))
@@ -63,9 +67,9 @@ const describe = ({ after, before, process }: Write, file: TaskFile): string =>
 const removed = ({ before, process }: Write, file: TaskFile): Found => {
   if (before === undefined) return none
   const { task } = before
-  if (!Task.isTerminal(task)) return breach("create-lost", `${file.name} was removed while it is ${task.status}`)
+  if (!TaskInvariants.hasEnded(task)) return breach("create-lost", `${file.name} was removed, and is ${task.status}`)
   const isDelivered = task.tool === "quick" && !file.isAcknowledged
-  return isDelivered || Task.isDue(task, process.latest)
+  return isDelivered || TaskInvariants.isOver(task, process.latest)
     ? none
     : breach("expired-early", `${file.name} was removed before its deadline`)
 }
@@ -75,9 +79,10 @@ const isWorkers = (before: Task.Task, after: Task.Task): boolean =>
   after.steps.length > before.steps.length ||
   after.status === "completed" ||
   after.questions.some(({ state }, index) =>
-    state !== before.questions[index]?.state && (state === "outstanding" || (state === "withdrawn" && !Task.isTerminal(after)))
+    state !== before.questions[index]?.state &&
+    (state === "outstanding" || (state === "withdrawn" && !TaskInvariants.hasEnded(after)))
   ) ||
-  (!Task.isTerminal(after) && (after.statusMessage !== before.statusMessage || after.ttlMs !== before.ttlMs ||
+  (!TaskInvariants.hasEnded(after) && (after.statusMessage !== before.statusMessage || after.ttlMs !== before.ttlMs ||
     (!after.running && "running" in before && before.running)))
 
 const fenced = ({ after, before, process }: Write, file: TaskFile): Found => {
@@ -85,31 +90,42 @@ const fenced = ({ after, before, process }: Write, file: TaskFile): Found => {
   const holder = file.claims.get(before.task.attempt)?.process
   return holder === process
     ? none
-    : breach("two-writers", `${process.name} wrote to ${file.name}, whose attempt ${before.task.attempt} is of ${
-      holder?.name ?? "nobody"
-    }`)
+    : breach("two-writers", `${process.name} wrote to ${file.name}, whose attempt is of ${holder?.name ?? "nobody"}`)
 }
 
 const expired = ({ after, before, process }: Write, file: TaskFile): Found => {
   const isExpiry = after?.task.status === "failed" && after.task.error.message.includes("expired")
-  return !isExpiry || before === undefined || Task.isDue(before.task, process.latest)
+  return !isExpiry || before === undefined || TaskInvariants.isOver(before.task, process.latest)
     ? none
     : breach("expired-early", `${process.name} failed ${file.name} before its deadline`)
 }
 
+/** A task whose client went away before it knew of it may be stopped: nobody would. */
 const cancelled = (after: Task.Task, file: TaskFile): Found =>
-  after.status === "cancelled" && !file.isCancelSent ? breach("cancel-invented", file.name) : none
+  after.status === "cancelled" && !file.isCancelSent && file.isAcknowledged
+    ? breach("cancel-invented", file.name)
+    : none
 
 const Said = /"structuredContent":\{"said":(\[.*?\])\}/
 
-const completed = ({ after, process }: Write, file: TaskFile): Found => {
-  const task = after?.task
-  if (task?.status !== "completed" || task.isError) return none
-  const said = Said.exec(task.result)?.[1]
-  const isReturned = file.runs.some((run) =>
-    run.process === process && run.attempt === task.attempt && run.returned === said
+/** How a handler must have meant to end, by how its task ended; `undefined` where it is not the handler's end. */
+const meaning = (task: Task.Task): ReadonlyArray<string> | undefined => {
+  if (task.status === "completed") return [task.isError ? "error" : `ok ${Said.exec(task.result)?.[1]}`]
+  if (task.status !== "failed") return undefined
+  const { code, message } = task.error
+  if (code === -32050) return ["protocol"]
+  if (message.includes("unexpectedly") || message.includes("was stopped")) return ["die"]
+  return message.includes("was interrupted") ? ["interrupt"] : undefined
+}
+
+/** A task ends as its handler ended, in the process that holds the attempt. */
+const ended = ({ after, process }: Write, file: TaskFile): Found => {
+  const meant = after === undefined ? undefined : meaning(after.task)
+  if (after === undefined || meant === undefined) return none
+  const isMeant = file.runs.some((run) =>
+    run.process === process && run.attempt === after.task.attempt && meant.some((end) => run.means === end)
   )
-  return isReturned ? none : breach("result-forged", `${file.name} completed with ${task.result}`)
+  return isMeant ? none : breach("result-forged", `${file.name} ended as ${meant.join(" or ")}`)
 }
 
 /** An answer that was taken fits its question: a word, or none. */

@@ -27,6 +27,25 @@ const breaches = (...expected: ReadonlyArray<Expected>): Breaches =>
 
 const isTask = Schema.is(Task.Task)
 
+/**
+ * Tells whether a task has ended, by its status alone.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const hasEnded = (task: Task.Task): task is Task.TerminalTask =>
+  task.status === "completed" || task.status === "failed" || task.status === "cancelled"
+
+/**
+ * Tells whether the life of a task is over at an instant.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isOver = (task: Task.Task, at: number): boolean => task.ttlMs !== null && task.createdAt + task.ttlMs <= at
+
+const open = (task: Task.Task) => task.questions.filter(({ state }) => state === "outstanding")
+
 const same = (self: unknown, that: unknown): boolean => Equal.equals(self, that)
 
 const areUnique = (names: ReadonlyArray<string>): boolean => new Set(names).size === names.length
@@ -40,7 +59,7 @@ const visible = (task: Task.Task) => [
   task.statusMessage,
   task.ttlMs,
   task.pollIntervalMs,
-  task.status === "input_required" && Task.outstanding(task),
+  task.status === "input_required" && open(task),
   task.status === "completed" && task.result,
   task.status === "failed" && task.error
 ]
@@ -54,13 +73,13 @@ const visible = (task: Task.Task) => [
 export const ofState = (task: Task.Task): Breaches =>
   breaches(
     [isTask(task), "0: a task follows its schema"],
-    [(task.status === "input_required") === (Task.outstanding(task).length > 0), "2: input_required means outstanding"],
+    [(task.status === "input_required") === (open(task).length > 0), "2: input_required means outstanding"],
     [areUnique(task.questions.map(({ key }) => key)), "3: a key names one request"],
     [areUnique(task.steps.map(({ name }) => name)), "7: a name names one step"],
     [task.questions.length <= task.policy.maxQuestions, "0: no more questions than the policy allows"],
     [task.steps.length <= task.policy.maxSteps, "0: no more steps than the policy allows"],
     [task.lostAttempts <= task.policy.maxLostAttempts + 1, "0: no more lost attempts than the policy allows"],
-    [!Task.isTerminal(task) || !("running" in task || "cancelRequested" in task), "1: an ended task runs nowhere"]
+    [!hasEnded(task) || !("running" in task || "cancelRequested" in task), "1: an ended task runs nowhere"]
   )
 
 const identity = ["taskId", "owner", "tool", "arguments", "capabilities", "policy", "createdAt"] as const
@@ -79,7 +98,7 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
   const end = after.ttlMs === null ? Infinity : after.createdAt + after.ttlMs
   return [
     ...breaches(
-      [!Task.isTerminal(before), "1: a terminal state never changes"],
+      [!hasEnded(before), "1: a terminal state never changes"],
       [identity.every((member) => same(before[member], after[member])), "0: what a task is made of stays"],
       [isPrefix(named(before), named(after)), "3: a key names one request for ever"],
       [isPrefix(before.steps, after.steps), "7: steps are only added"],
@@ -94,7 +113,7 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
       [(after.ttlMs === null) === (before.ttlMs === null), "8: a life stays bounded or unbounded"],
       [(after.ttlMs ?? 0) >= (before.ttlMs ?? 0), "8: a life is never shortened"],
       [
-        !Task.isTerminal(after) || end >= before.lastUpdatedAt + before.policy.resultTtlMs,
+        !hasEnded(after) || end >= before.lastUpdatedAt + before.policy.resultTtlMs,
         "8: an outcome stays readable"
       ]
     ),
@@ -111,8 +130,8 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
 export const ofStep = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
   if (same(before, after)) return []
   const isHolder = !("attempt" in command) ||
-    (!Task.isTerminal(before) && before.running && before.attempt === command.attempt)
-  const raised = command._tag === "Start" && !Task.isTerminal(after) ? 1 : 0
+    (!hasEnded(before) && before.running && before.attempt === command.attempt)
+  const raised = command._tag === "Start" && !hasEnded(after) ? 1 : 0
   return [
     ...ofChange(before, after),
     ...breaches(
@@ -132,9 +151,9 @@ const ofExpiry = (before: Task.Task, command: TaskCommand, after: Task.Task): Br
   const end = Math.max(command.at, before.lastUpdatedAt)
   const readableUntil = after.ttlMs === null ? Infinity : after.createdAt + after.ttlMs
   return breaches(
-    [command._tag !== "Expire" || Task.isDue(before, command.at), "8: only what is due expires"],
+    [command._tag !== "Expire" || isOver(before, command.at), "8: only what is due expires"],
     [command._tag !== "Expire" || after.status === "failed", "8: what is due fails"],
-    [!Task.isTerminal(after) || readableUntil >= end + before.policy.resultTtlMs, "8: an outcome stays readable"]
+    [!hasEnded(after) || readableUntil >= end + before.policy.resultTtlMs, "8: an outcome stays readable"]
   )
 }
 

@@ -10,6 +10,7 @@ import type { TaskHandle } from "@effect-mcp-tasks/client/TaskHandle"
 import * as TaskView from "@effect-mcp-tasks/core/TaskView"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -21,7 +22,6 @@ import * as Answers from "../Answers.ts"
 import * as CliFailure from "../CliFailure.ts"
 import * as Output from "../Output.ts"
 import * as Target from "../Target.ts"
-import { Terminal } from "../Terminal.ts"
 import * as Watching from "../Watching.ts"
 
 const failing = <A, R>(effect: Effect.Effect<A, TaskClientError.TaskClientError | CliFailure.CliFailure, R>) =>
@@ -143,13 +143,15 @@ const call = Command.make(
     against(given, (target, client) =>
       Effect.gen(function*() {
         const [tool, text, surplus] = target.rest
-        if (tool === undefined) return yield* CliFailure.usage("TOOL is missing", "`mcp-tasks tools` shows what there is")
+        if (tool === undefined) {
+          return yield* CliFailure.usage("TOOL is missing", "`mcp-tasks tools` shows what there is")
+        }
         if (surplus !== undefined) return yield* CliFailure.usage(`${JSON.stringify(surplus)} is one argument too many`)
         const args = yield* argumentsOf(text)
-        const { canAsk } = yield* Terminal
+        const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
         const onInput = given.detach ? InputHandler.manual : yield* Answers.handler(given)
         // Where nobody could be asked, the task stays to be answered; where somebody turned away, it is not wanted.
-        const onInterrupt = given.detach || !canAsk ? "leave" : "cancel"
+        const onInterrupt = given.detach || !canPrompt ? "leave" : "cancel"
         const handle = yield* client.start(tool, args, { onInput, onInterrupt })
         if (given.detach && Option.isSome(handle.id)) {
           const taskId = handle.id.value
@@ -204,7 +206,7 @@ const answer = Command.make("answer", { ...Target.input, ...Answers.input }, (gi
       if (taskId === undefined) return yield* CliFailure.usage("TASK is missing")
       const wrong = pairs.find((pair) => !pair.includes("="))
       if (wrong !== undefined) return yield* CliFailure.usage(`${JSON.stringify(wrong)} is not FIELD=VALUE`)
-      const said = Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]))
+      const said = Object.fromEntries(pairs.map((pair) => pair.split(/=(.*)/s, 2)))
       const onInput = yield* Answers.handler({
         ...given,
         answer: Option.some({ ...Option.getOrElse(given.answer, () => ({})), ...said })

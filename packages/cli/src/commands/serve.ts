@@ -54,7 +54,8 @@ export const serve = Command.make("serve", { ...Store.input, port }, (given) =>
       Layer.launch
     )
   }).pipe(
-    Effect.catchTag("ServeError", ({ cause }) => CliFailure.usage(`Port ${given.port} cannot be used: ${String(cause)}`)),
+    Effect.catchTag("ServeError", ({ cause }) =>
+      CliFailure.usage(`Port ${given.port} cannot be used: ${String(cause)}`)),
     Effect.catchTag(["PlatformError", "TaskStoreError"], (error) => CliFailure.usage(error.message))
   )).pipe(
     Command.withDescription("Serve two example tools, whose calls become tasks"),

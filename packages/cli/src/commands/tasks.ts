@@ -15,6 +15,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -92,7 +93,7 @@ const on = Effect.fnUntraced(function*<A, E extends { readonly message: string }
   )
 })
 
-const iso = (at: number): string => new Date(at).toISOString()
+const iso = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
 
 const row = ({ task }: Task.Stored): string =>
   Output.plain(`${task.taskId}  ${task.status.padEnd(14)}  ${iso(task.createdAt)}  ${task.tool}  ${task.owner}`)

@@ -90,7 +90,7 @@ const pages = Effect.fnUntraced(function*(rpc: Rpc) {
   const cursors = new Set<string>()
   let params: Schema.JsonObject = {}
   while (true) {
-    const page: Schema.JsonObject = yield* rpc.repeated({ method, params }).pipe(
+    const page: Schema.JsonObject = yield* rpc.repeated({ method, params, isPreliminary: true }).pipe(
       Effect.catchIf(
         (error) => error._tag === "ProtocolError" && error.error.code === WireError.Code.MethodNotFound,
         () => Effect.succeed<Schema.JsonObject>({ tools: [] })

@@ -46,28 +46,32 @@ export const make = Effect.fnUntraced(function*(options: Options) {
       tool: string,
       args: Schema.JsonObject = {},
       options: CallOptions<A, R, E, R2> = {}
-    ) => caller.call({ tool, args, options }),
+    ) => Effect.withSpan(caller.call({ tool, args, options }), "TaskClient.call", { attributes: { tool } }),
     start: <A = ToolResult, R = never, E = never, R2 = never>(
       tool: string,
       args: Schema.JsonObject = {},
       options: CallOptions<A, R, E, R2> = {}
-    ) => caller.start({ tool, args, options }),
+    ) => Effect.withSpan(caller.start({ tool, args, options }), "TaskClient.start", { attributes: { tool } }),
     resume: <A = ToolResult, R = never, E = never, R2 = never>(
       taskId: string,
       options: TaskOptions<A, R, E, R2> = {}
-    ) => tasks.resume(own, taskId, options),
+    ) => Effect.withSpan(tasks.resume(own, taskId, options), "TaskClient.resume", { attributes: { taskId } }),
     open: store === undefined
       ? Effect.succeed([])
       : Effect.map(store.list(server), (open) => open.map(({ taskId }) => taskId)),
-    get: (taskId) => tasks.get(own, taskId),
+    get: (taskId) => Effect.withSpan(tasks.get(own, taskId), "TaskClient.get", { attributes: { taskId } }),
     update: (taskId, responses) =>
-      Effect.asVoid(rpc.repeated({
-        method: "tasks/update",
-        params: { taskId, inputResponses: responses },
-        taskId
-      })),
-    cancel: (taskId) => Effect.asVoid(rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId })),
-    request
+      rpc.repeated({ method: "tasks/update", params: { taskId, inputResponses: responses }, taskId }).pipe(
+        Effect.asVoid,
+        Effect.withSpan("TaskClient.update", { attributes: { taskId } })
+      ),
+    cancel: (taskId) =>
+      rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId }).pipe(
+        Effect.asVoid,
+        Effect.withSpan("TaskClient.cancel", { attributes: { taskId } })
+      ),
+    request: (method, params, options) =>
+      Effect.withSpan(request(method, params, options), "TaskClient.request", { attributes: { method } })
   }
   return service
 })

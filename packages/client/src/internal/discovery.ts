@@ -20,7 +20,7 @@ import type { Rpc } from "./rpc.ts"
  * @since 0.1.0
  */
 export const make = (rpc: Rpc): Effect.Effect<kept.Kept<ServerDescription, RequestError>> =>
-  kept.make(Effect.flatMap(rpc.repeated({ method: "server/discover", params: {} }), (result) => {
+  kept.make(Effect.flatMap(rpc.repeated({ method: "server/discover", params: {}, isPreliminary: true }), (result) => {
     const description = describe(result)
     const isSpoken = description.supportedVersions.length === 0 ||
       description.supportedVersions.includes(McpProtocol.ProtocolVersion)

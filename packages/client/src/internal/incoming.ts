@@ -64,7 +64,8 @@ const message = (json: Schema.Json): Result.Result<Incoming, Unreadable> => {
         : { _tag: "Ignored", method }
     )
   }
-  if (JsonRpc.isJsonObject(error)) {
+  // Many servers and proxies have errors of their own under that name: only one with a code is JSON-RPC's.
+  if (JsonRpc.isJsonObject(error) && typeof error["code"] === "number") {
     return Result.succeed({ _tag: "Failure", id: JsonRpc.isId(id) ? id : null, error: TaskView.readError(error) })
   }
   return JsonRpc.isId(id) && JsonRpc.isJsonObject(result)

@@ -87,9 +87,9 @@ const listenOnce = ({ capabilities, onListening, onView, rpc, taskId }: Listener
         Deferred.isDoneUnsafe(end) ? Deferred.await(end) : Effect.succeed<End>("broken")
       ))
     )
-    const silence = Effect.andThen(
-      Effect.raceFirst(Deferred.await(agreed), Effect.sleep(ackTimeoutMs)),
-      Effect.suspend(() => Deferred.isDoneUnsafe(agreed) ? Effect.never : Effect.succeed<End>("broken"))
+    const silence = Deferred.await(agreed).pipe(
+      Effect.timeoutOrElse({ duration: ackTimeoutMs, orElse: () => Deferred.succeed(end, "broken") }),
+      Effect.andThen(Effect.never)
     )
     return yield* Effect.raceAllFirst([Deferred.await(end), reading, silence])
   })

@@ -13,6 +13,7 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
@@ -39,6 +40,8 @@ export interface Request {
   readonly taskId?: string | undefined
   /** The least time between two attempts, in milliseconds. */
   readonly atLeastMs?: number | undefined
+  /** Whether nothing has begun yet, so that a server which is not there is better told of soon. */
+  readonly isPreliminary?: boolean | undefined
   /** The kinds of result that may come, besides a complete one. */
   readonly accepts?: ReadonlyArray<string> | undefined
 }
@@ -66,6 +69,8 @@ export interface Rpc {
   readonly stream: (request: Request) => Stream.Stream<readonly [JsonRpc.Id, Incoming], TransportError>
 }
 
+/** How long a server that has never answered is waited for before anything has begun. */
+const firstContactMs = 5000
 const firstDelayMs = 500
 const longestDelayMs = 30_000
 
@@ -98,6 +103,32 @@ const declaring = (capabilities: Schema.JsonObject = {}): Schema.JsonObject => {
   }
 }
 
+/** The trace that a request belongs to, for servers that go on with it (basic/index, `traceparent`). */
+const traced: Effect.Effect<Schema.JsonObject> = Effect.match(Effect.currentSpan, {
+  onFailure: () => ({}),
+  onSuccess: (span) => ({ [McpProtocol.MetaKey.traceparent]: HttpTraceContext.toHeaders(span)["traceparent"] ?? "" })
+})
+
+const message = (
+  request: Request,
+  id: number,
+  trace: Schema.JsonObject,
+  clientInfo: Schema.JsonObject
+): Outgoing => {
+  const { method } = request
+  const given = request.params["_meta"]
+  const _meta = {
+    ...trace,
+    ...(JsonRpc.isJsonObject(given) ? given : {}),
+    [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
+    [McpProtocol.MetaKey.clientCapabilities]: declaring(request.capabilities),
+    [McpProtocol.MetaKey.clientInfo]: clientInfo
+  }
+  const params = { ...request.params, _meta }
+  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params })
+  return { id, method, params, headers: headersOf(request), body }
+}
+
 /**
  * Makes the sender of requests.
  *
@@ -109,28 +140,24 @@ export const make = (
   patience: Patience
 ): Rpc => {
   let lastId = 0
+  let hasAnswered = false
 
-  const outgoing = (request: Request): Outgoing => {
-    lastId += 1
-    const { method } = request
-    const given = request.params["_meta"]
-    const _meta = {
-      ...(JsonRpc.isJsonObject(given) ? given : {}),
-      [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
-      [McpProtocol.MetaKey.clientCapabilities]: declaring(request.capabilities),
-      [McpProtocol.MetaKey.clientInfo]: clientInfo
-    }
-    const params = { ...request.params, _meta }
-    const body = JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params })
-    return { id: lastId, method, params, headers: headersOf(request), body }
-  }
+  const outgoing = (request: Request): Effect.Effect<Outgoing> =>
+    Effect.map(traced, (trace) => {
+      lastId += 1
+      return message(request, lastId, trace, clientInfo)
+    })
 
   const exchange = (request: Request): Effect.Effect<Schema.JsonObject, RequestError> =>
-    Effect.suspend(() => {
-      const sent = outgoing(request)
-      return transport.send(sent).pipe(
+    Effect.flatMap(outgoing(request), (sent) =>
+      transport.send(sent).pipe(
         Stream.filter(isResponse),
         Stream.runHead,
+        Effect.tap((response) =>
+          Effect.sync(() => {
+            hasAnswered ||= Option.isSome(response)
+          })
+        ),
         Effect.flatMap((response) => answer(request, sent, Option.getOrUndefined(response))),
         Effect.timeoutOrElse({
           duration: request.timeout ?? patience.requestTimeout,
@@ -139,8 +166,7 @@ export const make = (
               new TransportError({ method: request.method, reason: "Timeout", detail: "there was no answer in time" })
             )
         })
-      )
-    })
+      ))
 
   const once = (request: Request) =>
     exchange(request).pipe(
@@ -150,12 +176,15 @@ export const make = (
 
   return {
     once,
-    repeated: (request) => patiently(once(request), patience.retryForMs, request.atLeastMs ?? 0),
+    repeated: (request) =>
+      Effect.suspend(() => {
+        const isUnmet = request.isPreliminary === true && !hasAnswered
+        const retryForMs = isUnmet ? Math.min(patience.retryForMs, firstContactMs) : patience.retryForMs
+        return patiently(once(request), retryForMs, request.atLeastMs ?? 0)
+      }),
     stream: (request) =>
-      Stream.suspend(() => {
-        const sent = outgoing(request)
-        return Stream.map(transport.send(sent), (message) => [sent.id, message] as const)
-      })
+      Stream.unwrap(Effect.map(outgoing(request), (sent) =>
+        Stream.map(transport.send(sent), (message) => [sent.id, message] as const)))
   }
 }
 
@@ -232,7 +261,7 @@ export const patiently = <A>(
       const asked = error._tag === "TransportError" ? error.retryAfterMs ?? 0 : 0
       const spread = 1 + 0.2 * (yield* Random.next)
       const waitMs = Math.max(delayMs * spread, asked, Math.min(atLeastMs, longestDelayMs))
-      if (!isTransient(error) || now + waitMs > deadline) return yield* Effect.fail(error)
+      if (!isTransient(error) || now + waitMs > deadline) return yield* error
       yield* Effect.logDebug(`${error.message}; trying again in ${Math.round(waitMs)} ms`)
       yield* Effect.sleep(waitMs)
       delayMs = Math.min(delayMs * 2, longestDelayMs)

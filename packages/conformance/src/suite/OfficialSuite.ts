@@ -1,5 +1,5 @@
 /**
- * Runs a scenario of the official conformance suite against a server, and reads what it wrote down.
+ * Runs a scenario of the official conformance suite against a server or a client, and reads what it wrote down.
  *
  * The suite's exit code is not looked at: it is 0 for a scenario that ran nothing.
  *
@@ -48,8 +48,18 @@ export const locate = Effect.gen(function*() {
  * @category running
  * @since 0.1.0
  */
-export const run = Effect.fn("OfficialSuite.run")(
-  function*(scenario: Scenario, url: string) {
+export const run = (scenario: Scenario, url: string) => execute(scenario, ["server", "--url", url])
+
+/**
+ * Runs one scenario against the client that `command` starts: words without blanks, to which the suite adds the url.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const runClient = (scenario: Scenario, command: string) => execute(scenario, ["client", "--command", command])
+
+const execute = Effect.fn("OfficialSuite.run")(
+  function*(scenario: Scenario, subject: ReadonlyArray<string>) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const { program } = yield* locate
@@ -57,7 +67,7 @@ export const run = Effect.fn("OfficialSuite.run")(
     const version = scenario.specVersion === undefined ? [] : ["--spec-version", scenario.specVersion]
     const child = yield* ChildProcess.make(
       process.execPath,
-      [program, "server", "--url", url, "--scenario", scenario.name, "-o", out, ...version],
+      [program, ...subject, "--scenario", scenario.name, "-o", out, ...version],
       { stdin: "ignore" }
     )
     const printed = yield* child.all.pipe(

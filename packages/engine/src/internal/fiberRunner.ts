@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -35,9 +36,13 @@ export const make = Effect.gen(function*() {
   const running = yield* runningTasks.make({ slots, heartbeat, onReleased: () => Effect.void })
   yield* Effect.addFinalizer(() => running.drain(Duration.zero))
 
+  // Nothing of a request outlives it: not its sockets, which a parked handler would hold for days, and nothing that a
+  // handler could rely on but would miss after a restart.
+  const surroundings = yield* Effect.context<never>()
   const run = (stored: Task.Stored, call: ToolCall) => {
     const seat = slots.tryTake()
-    return seat === undefined ? Effect.die("There is always a slot") : running.run(stored, call, seat)
+    if (seat === undefined) return Effect.die("There is always a slot")
+    return Effect.updateContext(running.run(stored, call, seat), (_: Context.Context<never>) => surroundings)
   }
 
   const takeUp = Effect.fnUntraced(function*(left: Task.Stored) {

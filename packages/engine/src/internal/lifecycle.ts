@@ -3,7 +3,7 @@
  *
  * @since 0.2.0
  */
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskEvent } from "@effect-mcp-tasks/core/TaskEvent"
 import * as Effect from "effect/Effect"

@@ -31,7 +31,7 @@ import type { Put, Worker } from "./taskHandle.ts"
  */
 export interface Brought {
   readonly answers: ReadonlyArray<Answered>
-  readonly outstanding: ReadonlyArray<Put>
+  /** Answers to what has not been asked yet; those to what has are among the others. */
   readonly responses: Schema.JsonObject
 }
 
@@ -147,11 +147,10 @@ export class Round implements Worker {
   }
 
   private readonly responseTo = (question: Put): Schema.Json | undefined => {
-    const { answers: earlier, outstanding, responses } = this.brought
+    const { answers: earlier, responses } = this.brought
     const answered = earlier.find(({ key }) => key === question.key)
-    // What was answered, or shown, is that request and no other.
+    // What was answered is that request and no other.
     if (answered !== undefined) return isSame(answered.request, question.request) ? answered.response : undefined
-    if (outstanding.some(({ key }) => key === question.key)) return undefined
     const checked = answers.checkAll([question], responses)
     if (Result.isSuccess(checked)) return checked.success[0]?.response
     this.fault = checked.failure

@@ -42,16 +42,7 @@ interface Services {
  * @since 0.1.0
  */
 export const make = ({ lifecycle, now, signal, store }: Services) => {
-  /** Makes what the machine has decided durable, and says so to all who want to know. */
-  const replace = ({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
-    const next = events.reduce(TaskMachine.evolve, stored.task)
-    return Effect.tap(store.replace(stored, next), (replaced) =>
-      // Told first, so that nothing that follows from it is told before.
-      Effect.andThen(
-        lifecycle.changed({ stored: replaced, events, command: command._tag }),
-        signal.publish(next.taskId)
-      ))
-  }
+  const replace = replacing({ lifecycle, signal, store })
 
   const write = (wish: Wish): Effect.Effect<Task.Stored, WriteError> => {
     const events = TaskMachine.decide(wish.stored.task, wish.command)
@@ -108,6 +99,24 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
       racing(answer(owner, taskId, given)),
     cancel: (owner: TaskOwner.TaskOwner, taskId: string) => racing(cancel(owner, taskId))
   }
+}
+
+/** Makes what the machine has decided durable, and says so to all who want to know. */
+const replacing = ({ lifecycle, signal, store }: Omit<Services, "now">) =>
+({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
+  const next = events.reduce(TaskMachine.evolve, stored.task)
+  return store.replace(stored, next).pipe(
+    Effect.tap((replaced) =>
+      // Told first, so that nothing that follows from it is told before.
+      Effect.andThen(
+        lifecycle.changed({ stored: replaced, events, command: command._tag }),
+        signal.publish(next.taskId)
+      )
+    ),
+    // A write that may have happened is signalled too: to look again costs less than to wait for the heartbeat.
+    Effect.tapError((error) =>
+      error._tag === "TaskStoreError" && error.mayHaveHappened ? signal.publish(next.taskId) : Effect.void)
+  )
 }
 
 /** Reads and decides again for as long as somebody else was faster. */

@@ -13,11 +13,8 @@ import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import type { RegisteredTool, TaskSettings, ToolCall, ToolOutcome } from "@effect-mcp-tasks/engine/TaskTools"
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -92,7 +89,7 @@ const asTask = Effect.fnUntraced(function*(
     journal,
     capabilities: request.meta.clientCapabilities,
     traceparent: request.meta.traceparent
-  }).pipe(Effect.updateContext(withoutRequest))
+  })
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(submitted, (stored) =>
       Effect.onInterrupt(
@@ -105,14 +102,6 @@ const asTask = Effect.fnUntraced(function*(
       ))
   )
 })
-
-/** A handler that outlives its request must not hold on to it, to its socket, and to what its headers said. */
-const withoutRequest = (services: Context.Context<never>): Context.Context<never> =>
-  Context.omit(
-    HttpServerRequest.HttpServerRequest,
-    HttpServerRequest.ParsedSearchParams,
-    HttpRouter.RouteContext
-  )(services)
 
 /** The outcome of a task that ends in time, which is then forgotten; the task if it does not, or nobody can tell. */
 const inTime = (

@@ -1,0 +1,82 @@
+/** The command line, run as a process, and a server for it. */
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../bin/mcp-tasks.mjs", import.meta.url))
+
+/** How a command ended, and what it said. */
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const environment = { ...process.env, NO_COLOR: "1", TERM: "xterm" }
+
+const launch = (command: string, args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => spawn(command, args, { env: environment, stdio: "pipe" })),
+    (child) => Effect.sync(() => child.kill("SIGTERM"))
+  )
+
+/** Runs a command to its end, with nobody at a terminal. */
+export const run = (args: ReadonlyArray<string>, input = "") =>
+  Effect.scoped(Effect.flatMap(launch(process.execPath, [bin, ...args]), (child) =>
+    Effect.callback<Ended>((resume) => {
+      const said = { stdout: "", stderr: "" }
+      child.stdout.on("data", (chunk) => said.stdout += String(chunk))
+      child.stderr.on("data", (chunk) => said.stderr += String(chunk))
+      child.once("close", (code) => resume(Effect.succeed({ code, ...said })))
+      child.stdin.end(input)
+    })))
+
+/** A directory that goes with the scope. */
+export const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-tasks-cli-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** The example server on a new SQLite file, for as long as the scope lives. */
+export const serve = Effect.gen(function*() {
+  const file = join(yield* directory, "tasks.sqlite")
+  const child = yield* launch(process.execPath, [bin, "serve", "--port", "0", "--file", file])
+  const url = yield* Effect.callback<string>((resume) => {
+    let said = ""
+    child.stdout.on("data", (chunk) => {
+      said += String(chunk)
+      const found = /Serving MCP tasks at (\S+),/.exec(said)?.[1]
+      if (found !== undefined) resume(Effect.succeed(found))
+    })
+    child.stderr.on("data", (chunk) => said += String(chunk))
+    child.once("close", () => resume(Effect.die(new Error(`The server ended: ${said}`))))
+  })
+  return { url, file }
+})
+
+/** What a person types, each once the terminal shows what it waits for. */
+export type Typing = ReadonlyArray<readonly [shown: RegExp, keys: string]>
+
+/** Runs a command in a terminal of its own (`script` makes one), and types. */
+export const inTerminal = (args: ReadonlyArray<string>, typing: Typing) => {
+  const command = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")
+  return Effect.scoped(Effect.flatMap(launch("script", ["-qec", command, "/dev/null"]), (child) =>
+    Effect.callback<{ readonly code: number | null; readonly screen: string }>((resume) => {
+      const rest = [...typing]
+      let screen = ""
+      let unread = ""
+      child.stdout.on("data", (chunk) => {
+        screen += String(chunk)
+        unread += String(chunk)
+        const [next] = rest
+        if (next === undefined || !next[0].test(unread)) return
+        rest.shift()
+        unread = ""
+        child.stdin.write(next[1])
+      })
+      child.once("close", (code) => resume(Effect.succeed({ code, screen })))
+    })))
+}

@@ -1,0 +1,156 @@
+/**
+ * `npm run campaign`: replicas that are killed, frozen and told to end at random moments, while clients go on calling.
+ *
+ * Ends with exit code 0 when, after all that, no task is lost, none has ended twice, none is stuck, every acknowledged
+ * answer was heard, and no step was done again after it had been recorded. The seed repeats the choices; when exactly a
+ * process dies is up to the machine.
+ *
+ * @since 0.2.0
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Random from "effect/Random"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as CampaignStorage from "./CampaignStorage.ts"
+import * as Driver from "./Driver.ts"
+import * as Fleets from "./Fleet.ts"
+import * as Verdict from "./Verdict.ts"
+import * as World from "./World.ts"
+
+/** Something that must not happen has happened. */
+class CampaignFailed extends Schema.TaggedError<CampaignFailed>()("CampaignFailed", { what: Schema.String }) {
+  override get message(): string {
+    return this.what
+  }
+}
+
+const flags = {
+  store: Flag.Literals("store", CampaignStorage.names).pipe(
+    Flag.withDescription("Where the replicas keep their tasks"),
+    Flag.withDefault("sqlite")
+  ),
+  kills: Flag.Int("kills").pipe(
+    Flag.withDescription("How many times a replica is killed, frozen or told to end"),
+    Flag.withDefault(30)
+  ),
+  seed: Flag.Int("seed").pipe(Flag.withDescription("Repeats the choices of a run"), Flag.optional),
+  replicas: Flag.Int("replicas").pipe(Flag.withDescription("How many processes there are"), Flag.withDefault(3))
+}
+
+/** The tables of a campaign are in a schema of its own. */
+const withSchema = (url: string, name: string) => {
+  const run = (statement: string) =>
+    Effect.provide(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)),
+      PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }),
+      { local: true }
+    )
+  return Effect.acquireRelease(run(`CREATE SCHEMA ${name}`), () => Effect.orDie(run(`DROP SCHEMA ${name} CASCADE`)))
+}
+
+const storageAt = Effect.fnUntraced(function*(store: CampaignStorage.StorageName, name: string, directory: string) {
+  const path = yield* Path.Path
+  switch (store) {
+    case "sqlite":
+      return path.join(directory, "tasks.sqlite")
+    case "redis":
+      return process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
+    case "postgres": {
+      const url = process.env["DATABASE_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres"
+      yield* withSchema(url, name)
+      return url
+    }
+  }
+})
+
+/** Mostly killed, at times asked or frozen. */
+const nextBlow = Effect.map(Random.nextIntBetween(0, 10), (dice): Fleets.Blow =>
+  dice < 6 ? "SIGKILL" : dice < 8 ? "SIGTERM" : "SIGSTOP")
+
+/** How long after the last blow every task must have ended. */
+const longestRecovery = 60_000
+
+type Clients = Effect.Success<ReturnType<typeof Driver.make>>
+
+/** Strikes so many times, while clients go on calling. */
+const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients, kills: number) {
+  const blows = { SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0 }
+  let slowest = 0
+  const calling = yield* Effect.forkScoped(Effect.forever(Effect.andThen(clients.begin, Effect.sleep("60 millis"))))
+  for (let count = 0; count < kills; count++) {
+    yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
+    const blow = yield* nextBlow
+    slowest = Math.max(slowest, yield* fleet.strike(blow))
+    blows[blow]++
+  }
+  yield* Fiber.interrupt(calling)
+  return { blows, slowest }
+})
+
+const count = (tasks: ReadonlyArray<Verdict.Seen>, status: string): string =>
+  `${status} ${tasks.filter(({ last }) => last?.status === status).length}`
+
+const campaign = Effect.fnUntraced(function*(options: {
+  readonly store: CampaignStorage.StorageName
+  readonly kills: number
+  readonly replicas: number
+}) {
+  const { kills, replicas, store } = options
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const directory = yield* fs.makeTempDirectoryScoped({ prefix: "effect-mcp-tasks-campaign-" })
+  const name = `campaign_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
+  const world = path.join(directory, "world.jsonl")
+  yield* fs.writeFileString(world, "")
+  const at = yield* storageAt(store, name, directory)
+  const fleet = yield* Fleets.make({ store, at, name, world, size: replicas })
+  yield* fleet.whole
+  const clients = yield* Driver.make(fleet)
+  const { blows, slowest } = yield* fight(fleet, clients, kills)
+  yield* fleet.whole
+  yield* clients.rest(longestRecovery)
+  const tasks = yield* clients.look
+  const deeds = yield* World.read(world)
+  return { blows, slowest, tasks, deeds, verdict: Verdict.judge(tasks, deeds) }
+})
+
+const command = Command.make("npm run campaign --", flags, ({ kills, replicas, seed, store }) =>
+  Effect.gen(function*() {
+    const chosen = Option.getOrElse(seed, () => Math.floor(Math.random() * 2 ** 31))
+    yield* Console.log(`store ${store}, replicas ${replicas}, kills ${kills}, seed ${chosen}`)
+    const { blows, deeds, slowest, tasks, verdict } = yield* Effect.scoped(campaign({ store, kills, replicas })).pipe(
+      Random.withSeed(chosen)
+    )
+    const kept = deeds.filter(({ _tag }) => _tag === "Kept").length
+    const answers = tasks.filter(({ answered }) => answered !== undefined).length
+    const ends = ["completed", "failed", "cancelled"].map((status) => count(tasks, status)).join(", ")
+    yield* Console.log(`kills ${kills}: SIGKILL ${blows.SIGKILL}, SIGTERM ${blows.SIGTERM}, SIGSTOP ${blows.SIGSTOP}`)
+    yield* Console.log(`slowest end after SIGTERM ${slowest} ms`)
+    yield* Console.log(`tasks ${tasks.length}: ${ends}; answers ${answers}, steps ${kept}`)
+    const { lost, repeated, stuck, twice, unheard, wrong } = verdict
+    yield* Console.log(`lost ${lost.length}, twice ${twice.length}, stuck ${stuck.length}`)
+    yield* Console.log(
+      `answers unheard ${unheard.length}, steps repeated ${repeated.length}, wrong ends ${wrong.length}`
+    )
+    const bad = Object.entries(verdict).flatMap(([what, ids]) => ids.map((taskId: string) => ({ what, taskId })))
+    for (const { taskId, what } of bad) {
+      const task = tasks.find((seen) => seen.taskId === taskId)
+      yield* Console.error(`${what}: ${JSON.stringify(task)}`)
+      for (const deed of deeds) if (deed.taskId === taskId) yield* Console.error(`  ${JSON.stringify(deed)}`)
+    }
+    if (bad.length > 0) return yield* new CampaignFailed({ what: "What must not happen has happened" })
+  })).pipe(Command.withDescription("Kills, freezes and ends replicas while clients call them, and counts what is lost"))
+
+command.pipe(Command.run({ version: "0.1.0" }), Effect.provide(NodeServices.layer), NodeRuntime.runMain())

@@ -1,0 +1,39 @@
+/**
+ * The server in the README with its tasks in Redis. The guide on stores shows what differs; a test compares and runs
+ * it.
+ *
+ * @since 0.1.0
+ */
+import { CurrentTask, TaskOwner, TaskStore, TaskTool } from "@effect-mcp-tasks/engine"
+import { TaskServer } from "@effect-mcp-tasks/server"
+import { NodeHttpServer, NodeRedis, NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer, Schema } from "effect"
+import { Tool, Toolkit } from "effect/ai"
+import { createServer } from "node:http"
+
+const Countdown = Tool.make("countdown", { parameters: Schema.Struct({ from: Schema.Int }), success: Schema.String })
+  .annotate(TaskTool.Policy, { ttl: "10 minutes", pollInterval: "500 millis", recovery: "resume" })
+const toolkit = Toolkit.make(Countdown)
+
+const Handlers = toolkit.toLayer({
+  countdown: Effect.fn(function*({ from }) {
+    const task = yield* CurrentTask.CurrentTask
+    for (let n = from; n > 0; n--) {
+      yield* task.report(`${n} ...`)
+      yield* Effect.sleep("1 second")
+    }
+    return "Lift-off"
+  })
+})
+
+TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
+  Layer.provide([Handlers, TaskStore.layerRedis, TaskOwner.layerAnonymous]),
+  Layer.provide(NodeRedis.layer({ url: process.env.REDIS_URL ?? "redis://localhost", disableOfflineQueue: true })),
+  Layer.provide(NodeHttpServer.layer(createServer, {
+    host: "127.0.0.1",
+    port: Number(process.env.PORT ?? 3000),
+    gracefulShutdownTimeout: "2 seconds"
+  })),
+  Layer.launch,
+  NodeRuntime.runMain
+)

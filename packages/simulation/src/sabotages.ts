@@ -1,0 +1,320 @@
+/**
+ * One-line breaks of the system, each with the rule that must notice. They are kept as a test of the simulation: an
+ * auditor that has never objected to anything proves nothing.
+ *
+ * @since 0.1.0
+ */
+import type { RuleName } from "./Audit.ts"
+
+/**
+ * A line that is broken.
+ *
+ * @since 0.1.0
+ */
+export interface Sabotage {
+  readonly name: string
+  /** The rule that must notice, while all others look away. */
+  readonly rule: RuleName
+  /** The file, from `packages/`. */
+  readonly file: string
+  /** A text that stands in the file once, and what it is replaced by. */
+  readonly was: string
+  readonly is: string
+}
+
+const machine = "core/src/TaskMachine.ts"
+const writer = "engine/src/internal/taskWriter.ts"
+const attempt = "engine/src/internal/attempt.ts"
+const running = "engine/src/internal/runningTasks.ts"
+const handle = "engine/src/internal/taskHandle.ts"
+const fiberRunner = "engine/src/internal/fiberRunner.ts"
+const memory = "engine/src/internal/memoryTaskStore.ts"
+const engine = "engine/src/TaskEngine.ts"
+const sweeper = "engine/src/TaskSweeper.ts"
+
+/**
+ * All sabotages.
+ *
+ * @since 0.1.0
+ */
+export const sabotages: ReadonlyArray<Sabotage> = [
+  // The eight invariants of the machine.
+  {
+    name: "terminal state overwritten",
+    rule: "invariant-broken",
+    file: "core/src/Task.ts",
+    was: `task.status !== "working" && task.status !== "input_required"`,
+    is: `task.status === "completed" || task.status === "failed"`
+  },
+  {
+    name: "input required with nothing outstanding",
+    rule: "invariant-broken",
+    file: machine,
+    was: `return questions.some(({ state }) => state === "outstanding")`,
+    is: `return questions.length > 0`
+  },
+  {
+    name: "answered key asked again",
+    rule: "invariant-broken",
+    file: machine,
+    was: `if (known?.state === "answered" || known?.state === "outstanding") return nothing`,
+    is: `if (known?.state === "outstanding") return nothing`
+  },
+  {
+    name: "lastUpdatedAt goes back",
+    rule: "invariant-broken",
+    file: machine,
+    was: `const moved = (task: Task, at: number): number => Math.max(at, task.lastUpdatedAt + 1)`,
+    is: `const moved = (task: Task, at: number): number => at - 5`
+  },
+  {
+    name: "fencing dropped",
+    rule: "two-writers",
+    file: machine,
+    was: `return task.running && task.attempt === command.attempt`,
+    is: `return task.running`
+  },
+  {
+    name: "attempt not raised",
+    rule: "started-unclaimed",
+    file: machine,
+    was: `{ _tag: "Started", at, attempt: task.attempt + 1 }`,
+    is: `{ _tag: "Started", at, attempt: Math.max(1, task.attempt) }`
+  },
+  {
+    name: "running task cancelled at once",
+    rule: "invariant-broken",
+    file: machine,
+    was: `if (task.status === "input_required" || !task.running) return happened(cancelled(task, at))`,
+    is: `return happened(cancelled(task, at))`
+  },
+  {
+    name: "journal forgotten at a start",
+    rule: "invariant-broken",
+    file: machine,
+    was: `return { ...task, attempt: event.attempt, running: true }`,
+    is: `return { ...task, attempt: event.attempt, running: true, steps: [] }`
+  },
+  {
+    name: "expiry early",
+    rule: "expired-early",
+    file: "core/src/Task.ts",
+    was: `task.ttlMs !== null && at >= task.createdAt + task.ttlMs`,
+    is: `task.ttlMs !== null && at >= task.createdAt + task.ttlMs / 2`
+  },
+  {
+    name: "outcome not kept for its time",
+    rule: "invariant-broken",
+    file: machine,
+    was: `task.ttlMs === null ? null : Math.max(task.ttlMs, life(task, at, task.policy.resultTtlMs))`,
+    is: `task.ttlMs`
+  },
+  {
+    name: "life shortened",
+    rule: "invariant-broken",
+    file: machine,
+    was: `return task.ttlMs === null || ttlMs <= task.ttlMs ? nothing`,
+    is: `return task.ttlMs === null ? nothing`
+  },
+  // What clients are promised.
+  {
+    name: "create answered before it is durable",
+    rule: "create-lost",
+    file: engine,
+    was: `return yield* store.create(first, { maxLive: limits.maxLiveTasks })`,
+    is: `return yield* Effect.orElseSucceed(store.create(first, { maxLive: 6 }), () => ({ task: first, version: 1 }))`
+  },
+  {
+    name: "ended task shown with another status message",
+    rule: "terminal-left",
+    file: "server/src/internal/methods.ts",
+    was: `TaskWire.getTaskResult(head, result ?? undefined)))`,
+    is: `TaskWire.getTaskResult(head, result ?? undefined)
+      .replace("{", () => "{\\"again\\":" + (globalThis.n = -~globalThis.n) + ",")))`
+  },
+  {
+    name: "old view shown after a newer one",
+    rule: "time-reversed",
+    file: writer,
+    was: `view: (taskId: string) => found(taskId, store.view),`,
+    is: `view: ((old) => (id) => Effect.map(found(id, store.view), (v) => {
+      const first = old.get(id) ?? v
+      old.set(id, first)
+      return old.set(0, !old.get(0)).get(0) && v.live ? first : v
+    }))(new Map()),`
+  },
+  {
+    name: "view remembered",
+    rule: "stale-read",
+    file: writer,
+    was: `view: (taskId: string) => found(taskId, store.view),`,
+    is: `view: ((old) => (id) => Effect.map(found(id, store.view), (v) => {
+      if (!old.has(id)) old.set(id, v)
+      return old.get(id)
+    }))(new Map()),`
+  },
+  {
+    name: "owner ignored by polls",
+    rule: "owner-leak",
+    file: engine,
+    was: `if (found.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()`,
+    is: ``
+  },
+  {
+    name: "owner ignored by answers and cancels",
+    rule: "owner-leak",
+    file: writer,
+    was: `if (stored.task.owner !== TaskOwner.key(owner)) return yield* new TaskNotFound()`,
+    is: ``
+  },
+  {
+    name: "answer acknowledged and lost",
+    rule: "answer-lost",
+    file: writer,
+    was: `yield* unrefused(stored, { _tag: "Answer", at: yield* Clock.currentTimeMillis, responses })`,
+    is: ``
+  },
+  {
+    name: "answer given to another question",
+    rule: "answer-invented",
+    file: attempt,
+    was: `const known = Task.findQuestion(this.task, key)`,
+    is: `const known = this.task.questions.findLast((it) => it.state === "answered")`
+  },
+  {
+    name: "unfit answer taken",
+    rule: "answer-unfit",
+    file: "engine/src/internal/answers.ts",
+    was: `{ onFailure: (message) => message, onSuccess: () => ({ action, content }) }`,
+    is: `{ onFailure: (message) => message, onSuccess: () => ({ action, content }) }
+  ) && Result.succeed({ action, content }`
+  },
+  {
+    name: "cancel acknowledged and lost",
+    rule: "cancel-lost",
+    file: writer,
+    was: `yield* unrefused(stored, { _tag: "Cancel", at: yield* Clock.currentTimeMillis })`,
+    is: ``
+  },
+  {
+    name: "shutdown taken for a cancel",
+    rule: "cancel-invented",
+    file: machine,
+    was: `return happened({ _tag: "Released", at })`,
+    is: `return happened(cancelled(task, at))`
+  },
+  {
+    name: "limit of live tasks passed",
+    rule: "limit-passed",
+    file: memory,
+    was: `if (rows.countLive(task.owner) >= maxLive)`,
+    is: `if (rows.countLive(task.owner) > maxLive)`
+  },
+  // What handlers are promised.
+  {
+    name: "signal trusted",
+    rule: "answer-late",
+    file: running,
+    was: `const heartbeat = Duration.seconds(30)`,
+    is: `const heartbeat = Duration.days(30)`
+  },
+  {
+    name: "cancelled handler runs on",
+    rule: "cancel-ignored",
+    file: running,
+    was: `if (attempt.standing !== "current") fiber.interruptUnsafe()`,
+    is: ``
+  },
+  {
+    name: "step not remembered",
+    rule: "step-repeated",
+    file: handle,
+    was: `return done !== undefined`,
+    is: `return false`
+  },
+  {
+    name: "step value lost in a race",
+    rule: "step-differs",
+    file: writer,
+    was: `: yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => afresh)`,
+    is: `: yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => Effect.succeed(target))`
+  },
+  {
+    name: "taken up without a claim",
+    rule: "started-unclaimed",
+    file: fiberRunner,
+    was: `const started = yield* engine.apply(left, { _tag: "Start", at: yield* Clock.currentTimeMillis })`,
+    is: `const started = left`
+  },
+  {
+    name: "end of a handler taken for another",
+    rule: "result-forged",
+    file: running,
+    was: `return Option.some({ _tag: "Release" })`,
+    is: `return Option.some({ _tag: "Stop" })`
+  },
+  {
+    name: "result replaced",
+    rule: "result-forged",
+    file: running,
+    was: `result: outcome.result, isError`,
+    is: `result: "{}", isError`
+  },
+  // What the whole is promised.
+  {
+    name: "offer forgotten",
+    rule: "nobody-responsible",
+    file: fiberRunner,
+    was: `Effect.tap(engine.create(newTask(request), { started: true }), (stored) => run(stored, request.call))`,
+    is: `engine.create(newTask(request), { started: true })`
+  },
+  {
+    name: "left tasks not taken up",
+    rule: "nobody-responsible",
+    file: fiberRunner,
+    was: `yield* Effect.forEach(page, takeUp, { discard: true })`,
+    is: ``
+  },
+  {
+    name: "nothing expires by itself",
+    rule: "never-ended",
+    file: sweeper,
+    was: `Effect.asVoid(engine.apply(taskId, { _tag: "Expire", at }))`,
+    is: `Effect.asVoid(engine.apply(taskId, { _tag: "Expire", at: 0 }))`
+  },
+  {
+    name: "removed before its time",
+    rule: "expired-early",
+    file: sweeper,
+    was: `const due = yield* store.due(at, batchSize)`,
+    is: `const due = yield* store.due(at + 15_000, batchSize)`
+  },
+  {
+    name: "version ignored",
+    rule: "machine-bypassed",
+    file: memory,
+    was: `if (rows.get(taskId)?.version !== version) return Effect.fail(new VersionConflict({ taskId, version }))`,
+    is: ``
+  },
+  {
+    name: "task changed outside the machine",
+    rule: "machine-bypassed",
+    file: writer,
+    was: `Effect.tap(store.replace(stored, next), signal.publish(next.taskId))`,
+    is: `Effect.tap(store.replace(stored, { ...next, pollIntervalMs: 1 }), signal.publish(next.taskId))`
+  },
+  {
+    name: "ordinary race taken for a broken invariant",
+    rule: "defect",
+    file: writer,
+    was: `racing(answer(owner, taskId, given)),`,
+    is: `Effect.catchTag(answer(owner, taskId, given), "VersionConflict", Effect.die),`
+  },
+  {
+    name: "sweeper without rest",
+    rule: "restless",
+    file: sweeper,
+    was: `count < batchSize ? Effect.sleep(options.interval ?? Duration.seconds(1)) : Effect.yieldNow`,
+    is: `count < batchSize ? Effect.sleep(1) : Effect.yieldNow`
+  }
+]
