@@ -104,15 +104,18 @@ services.withService(services.redisBinary, () => {
       // Nobody listens there: the replica goes on to serve what it has, for reading.
       yield* primary.kill()
       yield* redis.send("REPLICAOF", "127.0.0.1", String(primary.port))
-      assert.deepStrictEqual(yield* failures(store), { create: "ReadOnly", replace: "ReadOnly", remove: "ReadOnly" })
       const refusal = yield* Effect.flip(store.replace(held, working()))
       assert.instanceOf(refusal, TaskStore.TaskStoreError)
+      assert.strictEqual(refusal.reason, "ReadOnly")
       assert.isFalse(refusal.mayHaveHappened)
       assert.strictEqual(
         refusal.message,
         "The task store could not replace: it is read-only: a replica, or a primary that was demoted"
       )
-      yield* redis.send("REPLICAOF", "NO", "ONE")
+      // The store has ended its connection, and does so again in 5 seconds at the earliest.
+      yield* soon(redis.send("PING"))
+      assert.deepStrictEqual(yield* failures(store), failing("ReadOnly", "writes"))
+      yield* soon(redis.send("REPLICAOF", "NO", "ONE"))
       assert.strictEqual((yield* store.replace(held, working())).version, 2)
     }))
 
@@ -146,6 +149,25 @@ services.withService(services.redisBinary, () => {
       assert.deepStrictEqual(yield* store.due(Number.MAX_SAFE_INTEGER, 10), [
         { taskId: "task-1", version: 2, live: true }
       ])
+    }))
+
+    test("that is demoted and keeps its connections is left for the new primary", Effect.gen(function*() {
+      const primary = yield* OwnServer.redis()
+      const replica = yield* OwnServer.redis()
+      const address = yield* TcpProxy.make(primary.port)
+      const { redis: first } = yield* open(primary.url)
+      const { redis: second, store: witness } = yield* open(replica.url)
+      const { store } = yield* open(`redis://127.0.0.1:${address.port}`)
+      yield* second.send("REPLICAOF", "127.0.0.1", String(primary.port))
+      const link = second.send<string>("INFO", "replication")
+      yield* soon(Effect.filterOrFail(link, (info) => info.includes("master_link_status:up")))
+      const held = yield* store.create(working(), { maxLive })
+      assert.strictEqual(yield* first.send("WAIT", "1", "5000"), 1)
+      yield* second.send("REPLICAOF", "NO", "ONE")
+      yield* address.redirect(replica.port)
+      yield* first.send("REPLICAOF", "127.0.0.1", String(replica.port))
+      const replaced = yield* soon(store.replace(held, working({ statusMessage: "after" })))
+      assert.deepStrictEqual(yield* witness.read("task-1"), Option.some(replaced))
     }))
 
     test("that is full refuses whole, lets tasks be removed, and takes new ones then", Effect.gen(function*() {

@@ -36,6 +36,12 @@ interface Connection {
 }
 
 /**
+ * A client that stays connected to a primary that was demoted would be refused for ever. So the connection is ended, and
+ * the client connects anew to where its address leads by now; but not more often than this.
+ */
+const shortestStay = Duration.seconds(5)
+
+/**
  * Makes the store, after looking for settings of Redis that would lose tasks.
  *
  * @since 0.1.0
@@ -49,11 +55,12 @@ export const make = Effect.fnUntraced(function*(options: {
     return yield* Effect.die(new TypeError(`A prefix of keys is not empty and has no braces; this is "${prefix}"`))
   }
   const redis = yield* Redis.Redis
+  const leave = yield* Effect.cachedWithTTL(Effect.ignore(redis.send("QUIT")), shortestStay)
   const within: Connection["within"] = (operation, reply) =>
-    Effect.timeoutOrElse(Effect.mapError(reply, storeFailure.fromRedis(operation)), {
-      duration: timeout,
-      orElse: () => Effect.fail(silent(operation, timeout))
-    })
+    Effect.mapError(reply, storeFailure.fromRedis(operation)).pipe(
+      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(silent(operation, timeout)) }),
+      Effect.tapError(({ reason }) => reason === "ReadOnly" ? leave : Effect.void)
+    )
   const on = { redis, keys: redisScripts.keys(prefix), run: runOn(redis), within }
   yield* redisSafety.check(redis).pipe(Effect.timeoutOption(timeout))
   return { ...writing(on), ...reading(on) }
