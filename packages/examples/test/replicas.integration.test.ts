@@ -5,6 +5,7 @@ import { HttpServer } from "effect/http"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
+import * as clients from "../../engine/test/clients.ts"
 import * as services from "../../engine/test/services.ts"
 import { DemoClient } from "../src/DemoClient.ts"
 import * as ReplicaServer from "../src/replicaServer.ts"
@@ -67,7 +68,7 @@ describe("the replicas of the guide", () => {
     it.live("run on Redis", () =>
       Effect.gen(function*() {
         const prefix = services.uniqueName()
-        yield* Layer.build(Layer.provide(services.dropKeysAfter(`{${prefix}}*`), services.redisClient(url)))
+        yield* Layer.build(Layer.provide(services.dropKeysAfter(`{${prefix}}*`), clients.redis(url)))
         yield* share(ReplicaServer.layerRedis(url, prefix))
       }).pipe(http), 60_000)
 
