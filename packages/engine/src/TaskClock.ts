@@ -42,7 +42,8 @@ const monotonic = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) 
  *
  * **Details**
  *
- * `read` gives epoch milliseconds. A reading that fails, or takes longer than a second, is passed over.
+ * `read` gives epoch milliseconds. A reading that fails, or takes longer than a second, is passed over. Where already
+ * the first one takes longer, the clock is late by as much until the next: no task ends before its time.
  *
  * **Gotchas**
  *
@@ -60,7 +61,8 @@ export const layerReading = <E>(read: Effect.Effect<number, E>): Layer.Layer<nev
         const before = yield* monotonic
         const time = yield* read
         const after = yield* monotonic
-        return { offset: time - (before + after) / 2, took: after - before }
+        const took = after - before
+        return { took, offset: time - (took <= longestReading ? (before + after) / 2 : after) }
       })
       let { offset } = yield* reading
       yield* loop.run({ name: "clock" }, ({ idle }) =>
