@@ -1,4 +1,5 @@
 /** Redis and Postgres servers that tests start from binaries, break as they like, and throw away. */
+import { afterAll } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { chownSync, mkdtempSync, rmSync } from "node:fs"
@@ -151,23 +152,28 @@ const postgresKind = async (options: ReadonlyArray<string>): Promise<Kind> => {
 export const postgres = (...options: ReadonlyArray<string>) =>
   Effect.flatMap(Effect.promise(() => postgresKind(options)), manage)
 
-/** Starts a server that ends with this process. */
-const forProcess = async (has: boolean, kind: () => Promise<Kind>): Promise<string | undefined> => {
+/** Starts a server that ends with the test file: a worker may be killed before it hears that it exits. */
+const forFile = async (has: boolean, kind: () => Promise<Kind>): Promise<string | undefined> => {
   if (!has) return undefined
   const { directory, run, sign, url } = await kind()
   const child = run()
-  process.once("exit", () => {
+  const stop = () => {
     child.kill("SIGKILL")
     rmSync(directory, { recursive: true, force: true })
+  }
+  process.once("exit", stop)
+  afterAll(() => {
+    process.off("exit", stop)
+    stop()
+    return exited(child)
   })
   await ready(child, sign)
   return url
 }
 
-/** Starts a Redis server that ends with this process; nothing without the binary. */
-export const startRedisForProcess = (...options: ReadonlyArray<string>): Promise<string | undefined> =>
-  forProcess(hasRedis, () => redisKind(options))
+/** Starts a Redis server that ends with the test file; nothing without the binary. */
+export const startRedisForFile = (...options: ReadonlyArray<string>): Promise<string | undefined> =>
+  forFile(hasRedis, () => redisKind(options))
 
-/** Starts a Postgres server that ends with this process; nothing without the binaries. */
-export const startPostgresForProcess = (): Promise<string | undefined> =>
-  forProcess(hasPostgres, () => postgresKind([]))
+/** Starts a Postgres server that ends with the test file; nothing without the binaries. */
+export const startPostgresForFile = (): Promise<string | undefined> => forFile(hasPostgres, () => postgresKind([]))

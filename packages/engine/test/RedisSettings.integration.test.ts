@@ -29,7 +29,7 @@ const logged = Effect.fnUntraced(function*(url: string) {
 })
 
 /** One node that has all slots refuses, as any does, a script whose keys are in several. */
-const clusterUrl = await OwnServer.startRedisForProcess("--cluster-enabled", "yes")
+const clusterUrl = await OwnServer.startRedisForFile("--cluster-enabled", "yes")
 
 beforeAll(() =>
   clusterUrl === undefined ? undefined : Effect.runPromise(Effect.scoped(Effect.gen(function*() {

@@ -39,7 +39,7 @@ interface Known {
   readonly variable: string
   readonly port: number
   readonly local: string
-  /** Starts a server that lives as long as this process. */
+  /** Starts a server that lives as long as the test file. */
   readonly start: () => Promise<string | undefined>
   readonly binary: string
 }
@@ -60,7 +60,7 @@ export const redis = await find({
   variable: "REDIS_URL",
   port: 6379,
   local: "redis://127.0.0.1:6379",
-  start: () => OwnServer.startRedisForProcess(),
+  start: () => OwnServer.startRedisForFile(),
   binary: "redis-server"
 })
 
@@ -70,7 +70,7 @@ export const postgres = await find({
   variable: "DATABASE_URL",
   port: 5432,
   local: "postgres://postgres@127.0.0.1:5432/postgres",
-  start: OwnServer.startPostgresForProcess,
+  start: OwnServer.startPostgresForFile,
   binary: "postgres"
 })
 

@@ -36,8 +36,8 @@ interface Connection {
 }
 
 /**
- * A client that stays connected to a primary that was demoted would be refused for ever. So the connection is ended, and
- * the client connects anew to where its address leads by now; but not more often than this.
+ * A client that stays connected to a primary that was demoted would be refused for ever. So the connection is ended,
+ * and the client connects anew to where its address leads by now; but not more often than this.
  */
 const shortestStay = Duration.seconds(5)
 

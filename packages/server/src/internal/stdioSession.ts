@@ -95,7 +95,7 @@ export const make = Effect.fnUntraced(function*({ maxInFlight, write }: SessionO
     idle: Effect.suspend(() => Fiber.awaitAll(fibersOf(inFlight))),
     /** Interrupts every request in flight but subscriptions, and answers none of them. */
     stopCalls: Effect.sync(() => {
-      for (const [id, { isSubscription }] of [...inFlight]) if (!isSubscription) cancel(id)
+      for (const [id, { isSubscription }] of inFlight) if (!isSubscription) cancel(id)
     }),
     /** Interrupts what is still in flight. */
     stop: Effect.suspend(() => Fiber.interruptAll(fibersOf(inFlight)))
