@@ -205,7 +205,7 @@ describe("a store that can keep no larger record", () => {
       assert.strictEqual(status, "failed")
       assert.deepStrictEqual(error, {
         code: -32603,
-        message: "The task has grown larger than its store can keep"
+        message: "The task has become larger than the store can keep"
       })
     }).pipe(quiet, Effect.provide(LossyStore.layer(decide)))
   })
