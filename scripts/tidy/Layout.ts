@@ -42,7 +42,7 @@ export const arrows: ReadonlyMap<string, Arrows> = new Map([
 ])
 
 /** Packages that nothing may import. */
-export const leaves: ReadonlyArray<string> = ["cli", "simulation", "conformance", "benchmarks"]
+export const leaves: ReadonlyArray<string> = ["cli", "simulation", "examples", "conformance", "benchmarks"]
 
 /** What the tests of every package may import of another package's tests: there is one way to find a server. */
 export const sharedTests: ReadonlyArray<string> = ["clients.ts", "OwnServer.ts", "services.ts", "TcpProxy.ts"].map(
