@@ -109,8 +109,8 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
     Effect.gen(function*() {
       const { url } = yield* Cli.serve
       const { code, screen } = yield* Cli.inTerminal(["call", url, "export_report", args], [
-        [/overwrite/, "y"],
-        [/send|Send/, "y"]
+        [/y\/N/, "y"],
+        [/Decline to answer/, "\r"]
       ])
       assert.strictEqual(code, 0, screen)
       assert.include(screen, done.trim())
