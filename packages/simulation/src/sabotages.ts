@@ -57,7 +57,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "answered key asked again",
     rule: "invariant-broken",
     file: machine,
-    was: `if (known?.state === "answered" || known?.state === "outstanding") return nothing`,
+    was: `if (known !== undefined) return nothing`,
     is: `if (known?.state === "outstanding") return nothing`
   },
   {
@@ -78,8 +78,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "attempt not raised",
     rule: "started-unclaimed",
     file: machine,
-    was: `{ _tag: "Started", at, attempt: task.attempt + 1 }`,
-    is: `{ _tag: "Started", at, attempt: Math.max(1, task.attempt) }`
+    was: `attempt: task.attempt + 1`,
+    is: `attempt: Math.max(1, task.attempt)`
   },
   {
     name: "running task cancelled at once",
@@ -92,8 +92,11 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "journal forgotten at a start",
     rule: "invariant-broken",
     file: machine,
-    was: `return { ...task, attempt: event.attempt, running: true }`,
-    is: `return { ...task, attempt: event.attempt, running: true, steps: [] }`
+    was: `  attempt,
+  running: true,`,
+    is: `  attempt,
+  steps: [],
+  running: true,`
   },
   {
     name: "expiry early",
@@ -121,8 +124,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "create answered before it is durable",
     rule: "create-lost",
     file: engine,
-    was: `return yield* store.create(first, { maxLive: limits.maxLiveTasks })`,
-    is: `return yield* Effect.orElseSucceed(store.create(first, { maxLive: 6 }), () => ({ task: first, version: 1 }))`
+    was: `store.create(first, { maxLive: limits.maxLiveTasks }),`,
+    is: `Effect.orElseSucceed(store.create(first, { maxLive: 6 }), () => ({ task: first, version: 1 })),`
   },
   {
     name: "ended task shown with another status message",
@@ -171,7 +174,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "answer acknowledged and lost",
     rule: "answer-lost",
     file: writer,
-    was: `yield* unrefused(stored, { _tag: "Answer", at: yield* Clock.currentTimeMillis, responses })`,
+    was: `yield* unrefused(stored, { _tag: "Answer", at: yield* now, responses })`,
     is: ``
   },
   {
@@ -185,15 +188,14 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "unfit answer taken",
     rule: "answer-unfit",
     file: "engine/src/internal/answers.ts",
-    was: `{ onFailure: (message) => message, onSuccess: () => ({ action, content }) }`,
-    is: `{ onFailure: (message) => message, onSuccess: () => ({ action, content }) }
-  ) && Result.succeed({ action, content }`
+    was: `Result.map(() => ({ action, content }))`,
+    is: `() => Result.succeed({ action, content })`
   },
   {
     name: "cancel acknowledged and lost",
     rule: "cancel-lost",
     file: writer,
-    was: `yield* unrefused(stored, { _tag: "Cancel", at: yield* Clock.currentTimeMillis })`,
+    was: `yield* unrefused(stored, { _tag: "Cancel", at: yield* now })`,
     is: ``
   },
   {
@@ -214,7 +216,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
   {
     name: "signal trusted",
     rule: "answer-late",
-    file: running,
+    file: fiberRunner,
     was: `const heartbeat = Duration.seconds(30)`,
     is: `const heartbeat = Duration.days(30)`
   },
@@ -222,7 +224,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "cancelled handler runs on",
     rule: "cancel-ignored",
     file: running,
-    was: `if (attempt.standing !== "current") fiber.interruptUnsafe()`,
+    was: `if (task.attempt.standing !== "current") this.stop(task)`,
     is: ``
   },
   {
@@ -236,14 +238,14 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "step value lost in a race",
     rule: "step-differs",
     file: writer,
-    was: `: yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => afresh)`,
-    is: `: yield* Effect.catchTag(replace(target, next.success), "VersionConflict", () => Effect.succeed(target))`
+    was: `"VersionConflict", () => afresh)`,
+    is: `"VersionConflict", () => Effect.succeed(target))`
   },
   {
     name: "taken up without a claim",
     rule: "started-unclaimed",
     file: fiberRunner,
-    was: `const started = yield* engine.apply(left, { _tag: "Start", at: yield* Clock.currentTimeMillis })`,
+    was: `const started = yield* engine.apply(left, { _tag: "Start", at: yield* engine.now })`,
     is: `const started = left`
   },
   {
@@ -265,8 +267,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "offer forgotten",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `Effect.tap(engine.create(newTask(request), { started: true }), (stored) => run(stored, request.call))`,
-    is: `engine.create(newTask(request), { started: true })`
+    was: `Effect.tap(engine.create(newTask.from(request), { started: true }), (stored) => run(stored, request.call))`,
+    is: `engine.create(newTask.from(request), { started: true })`
   },
   {
     name: "left tasks not taken up",
@@ -279,15 +281,15 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "nothing expires by itself",
     rule: "never-ended",
     file: sweeper,
-    was: `Effect.asVoid(engine.apply(taskId, { _tag: "Expire", at }))`,
-    is: `Effect.asVoid(engine.apply(taskId, { _tag: "Expire", at: 0 }))`
+    was: `engine.apply(taskId, { _tag: "Expire", at }))`,
+    is: `engine.apply(taskId, { _tag: "Expire", at: 0 }))`
   },
   {
     name: "removed before its time",
     rule: "expired-early",
     file: sweeper,
-    was: `const due = yield* store.due(at, batchSize)`,
-    is: `const due = yield* store.due(at + 15_000, batchSize)`
+    was: `store.due(at, batchSize + unreadable.size)`,
+    is: `store.due(at + 15_000, batchSize + unreadable.size)`
   },
   {
     name: "version ignored",
@@ -300,8 +302,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "task changed outside the machine",
     rule: "machine-bypassed",
     file: writer,
-    was: `Effect.tap(store.replace(stored, next), signal.publish(next.taskId))`,
-    is: `Effect.tap(store.replace(stored, { ...next, pollIntervalMs: 1 }), signal.publish(next.taskId))`
+    was: `return store.replace(stored, next).pipe(`,
+    is: `return store.replace(stored, { ...next, pollIntervalMs: 1 }).pipe(`
   },
   {
     name: "ordinary race taken for a broken invariant",
@@ -314,7 +316,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "sweeper without rest",
     rule: "restless",
     file: sweeper,
-    was: `count < batchSize ? Effect.sleep(options.interval ?? Duration.seconds(1)) : Effect.yieldNow`,
+    was: `count < batchSize ? Effect.sleep(interval) : Effect.yieldNow`,
     is: `count < batchSize ? Effect.sleep(1) : Effect.yieldNow`
   }
 ]
