@@ -70,7 +70,7 @@ const overStdio = StdioTransport.layer().pipe(
 )
 
 const command = Command.make("conformance:serve", flags, ({ file, port, store, transport }) => {
-  const served = [tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) })] as const
+  const served = Layer.merge(tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) }))
   return transport === "http"
     ? Layer.launch(Layer.provide(overHttp(port, store), served))
     : StdioTransport.launch(Layer.provide(overStdio, served))

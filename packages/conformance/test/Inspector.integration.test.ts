@@ -34,6 +34,7 @@ const textOf = (ended: Inspector.Ended) =>
   Effect.map(read(CallResult, ended), ({ content }) => content.map(({ text }) => text).join())
 
 /** `--cli` wraps what it prints. */
+const ListedWrapped = Schema.Struct({ result: Listed })
 const Wrapped = Schema.Struct({ result: CallResult })
 
 const cliTextOf = (ended: Inspector.Ended) =>
@@ -47,11 +48,12 @@ for (const [transport, target] of Object.entries(targets)) {
       Effect.gen(function*() {
         const env = yield* Inspector.home
         const server = yield* target
-        const { result } = yield* read(Schema.Struct({ result: Listed }), yield* Inspector.cli(env, server, "tools/list"))
-        const names = result.tools.map(({ name }) => name)
+        const listed = yield* read(ListedWrapped, yield* Inspector.cli(env, server, "tools/list"))
+        const names = listed.result.tools.map(({ name }) => name)
         assert.deepStrictEqual(names.filter((name) => fixtures.includes(name)), fixtures)
 
-        assert.strictEqual(yield* cliTextOf(yield* Inspector.call(env, server, "greet", { name: "Ada" })), "Hello, Ada!")
+        const greeted = yield* Inspector.call(env, server, "greet", { name: "Ada" })
+        assert.strictEqual(yield* cliTextOf(greeted), "Hello, Ada!")
 
         // Refused with -32021 unless it may be a task, so its result is the result of one.
         const failing = yield* Inspector.call(env, server, "failing_job")

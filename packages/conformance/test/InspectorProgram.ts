@@ -77,7 +77,12 @@ export type Target = ReadonlyArray<string>
 export const cli = (env: Home, target: Target, method: string, args: ReadonlyArray<string> = []) =>
   run(env, [
     programOf("inspector"),
-    ...["--cli", "--protocol-era", "modern", "--method", method, "--format", "json", "--quiet", ...args],
+    "--cli",
+    "--quiet",
+    "--format=json",
+    "--protocol-era=modern",
+    `--method=${method}`,
+    ...args,
     ...(target.length === 1 ? target : ["--", ...target])
   ])
 
