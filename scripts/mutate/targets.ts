@@ -12,6 +12,8 @@ export interface Target {
   readonly more?: ReadonlyArray<readonly [was: string, now: string]>
 }
 
+const ofServer = (name: string) => `server/test/${name}.test.ts`
+
 const dispatcher = ["server/test/Dispatcher.test.ts", "server/test/Dispatcher.wire.test.ts"]
 const rounds = ["server/test/CallRounds.test.ts", "server/test/RequestState.test.ts"]
 const tokens = ["server/test/JwtVerifier.test.ts", "server/test/JwtVerifier.keys.test.ts"]
@@ -22,12 +24,12 @@ export const targets: ReadonlyArray<Target> = [
   { file: "core/src/McpRequest", tests: ["core/test/McpRequest.table.test.ts", "core/test/McpRequest.headers.test.ts"] },
   {
     file: "server/src/Dispatcher",
-    tests: [...dispatcher, "server/test/ToolSwitch.test.ts", "server/test/progress.test.ts"],
+    tests: [...dispatcher, ...["ToolSwitch", "progress", "ToolList", "RateLimits", "Observing"].map(ofServer)],
     more: [["paramHeaders: toolHeaders.of(tools)", ""]]
   },
   {
     file: "server/src/internal/methods",
-    tests: [...dispatcher, "server/test/RateLimits.test.ts"],
+    tests: [...dispatcher, ...["RateLimits", "ToolList", "ToolSwitch"].map(ofServer), "conformance/test/duties/headers.test.ts"],
     more: [
       [`["tasks/get", { requiresTasks: true,`, `["tasks/get", { requiresTasks: false,`],
       [`["tasks/update", { requiresTasks: true,`, `["tasks/update", { requiresTasks: false,`],
@@ -41,8 +43,7 @@ export const targets: ReadonlyArray<Target> = [
   },
   {
     file: "server/src/internal/callTool",
-    tests: ["server/test/Dispatcher.test.ts", "server/test/Dispatcher.create.test.ts", "server/test/RateLimits.test.ts",
-      "server/test/CallRounds.test.ts"],
+    tests: ["Dispatcher", "Dispatcher.create", "RateLimits", "CallRounds"].map(ofServer),
     more: [["  yield* services.rates.call\n", ""], ["  yield* services.rates.create\n", ""]]
   },
   { file: "server/src/internal/refusals", tests: dispatcher },
@@ -58,7 +59,7 @@ export const targets: ReadonlyArray<Target> = [
   },
   {
     file: "server/src/HttpTransport",
-    tests: ["server/test/HttpTransport.test.ts", "server/test/HttpGuard.test.ts", "server/test/Observing.test.ts"],
+    tests: ["HttpTransport", "HttpGuard", "Observing", "HttpStreams", "RateLimits"].map(ofServer),
     more: [["guard(request) ??\n", ""], ["guard(request) ?? served", "served"]]
   },
   {
