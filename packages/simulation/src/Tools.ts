@@ -71,7 +71,7 @@ export const CurrentWitness: Context.Reference<Witness | undefined> = Context.Re
  * @since 0.1.0
  */
 export const limits: Partial<TaskLimits.Limits> = {
-  maxLiveTasks: 6,
+  maxLiveTasks: 4,
   maxTtl: Duration.minutes(3),
   maxQuestions: 3,
   maxSteps: 3
