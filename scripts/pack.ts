@@ -52,7 +52,8 @@ const entryPoints = ({ directory, exports, name }: Public): ReadonlyArray<string
 /** What must stay out of a package, and what must be in it. */
 const checkContents = ({ bin: programs, exports, name }: Public, files: ReadonlyArray<string>) => {
   const index = "." in exports ? ["dist/index.js", "dist/index.d.ts"] : []
-  const needed = ["LICENSE", "README.md", "package.json", ...index, ...Object.values(programs).map((it) => normalize(it))]
+  const started = Object.values(programs).map((file) => normalize(file))
+  const needed = ["LICENSE", "README.md", "package.json", ...index, ...started]
   const missing = needed.filter((it) => !files.includes(it))
   const stray = files.filter((it) => /(^|\/)(test|node_modules|\.tsbuildinfo)/.test(it))
   if (missing.length > 0) throw new Error(`${name} lacks ${missing.join(", ")}`)
