@@ -166,7 +166,7 @@ const end = (how: Script.Ending, run: Run): Effect.Effect<void, string> => {
     case "error":
       return Effect.fail("It did not work")
     case "protocol":
-      return Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken" }))
+      return Effect.die(new TaskTool.ProtocolError({ code: 4050, message: "Broken" }))
     case "die":
       run.suffers("tool-dies")
       return Effect.die(new Error("It broke"))
