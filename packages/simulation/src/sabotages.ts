@@ -245,7 +245,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "taken up without a claim",
     rule: "started-unclaimed",
     file: fiberRunner,
-    was: `const started = yield* engine.apply(left, { _tag: "Start", at: yield* engine.now })`,
+    was: `const started = yield* running.patiently(take(left), () => !running.isDraining)`,
     is: `const started = left`
   },
   {
