@@ -249,6 +249,13 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `const started = left`
   },
   {
+    name: "created task run though another has it",
+    rule: "started-unclaimed",
+    file: fiberRunner,
+    was: `!Task.isTerminal(task) && task.attempt === 1`,
+    is: `!Task.isTerminal(task)`
+  },
+  {
     name: "end of a handler taken for another",
     rule: "result-forged",
     file: running,
@@ -267,8 +274,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "offer forgotten",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `Effect.tap(engine.create(newTask.from(request), { started: true }), (stored) => run(stored, request.call))`,
-    is: `engine.create(newTask.from(request), { started: true })`
+    was: `isFirst(stored.task) ? run(stored, request.call) : Effect.void`,
+    is: `Effect.void`
   },
   {
     name: "left tasks not taken up",
