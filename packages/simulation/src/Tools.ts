@@ -73,7 +73,7 @@ export const CurrentWitness: Context.Reference<Witness | undefined> = Context.Re
  * @since 0.1.0
  */
 export const limits: Partial<TaskLimits.Limits> = {
-  maxLiveTasks: 6,
+  maxLiveTasks: 4,
   maxTtl: Duration.minutes(3),
   maxQuestions: 3,
   maxSteps: 3
@@ -171,7 +171,7 @@ const end = (how: Script.Ending, run: Run): Effect.Effect<void, string> => {
     case "error":
       return Effect.fail("It did not work")
     case "protocol":
-      return Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken" }))
+      return Effect.die(new TaskTool.ProtocolError({ code: 4050, message: "Broken" }))
     case "die":
       run.suffers("tool-dies")
       return Effect.die(new Error("It broke"))
