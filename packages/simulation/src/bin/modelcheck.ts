@@ -1,5 +1,5 @@
 /**
- * `npm run modelcheck`: explores all interleavings of two workers, one task and one client, with each fault at most once.
+ * `npm run modelcheck`: explores all interleavings of two workers, one task and one client, with each fault once.
  *
  * Ends with exit code 1 when a promise is broken, with the shortest history that breaks it.
  *

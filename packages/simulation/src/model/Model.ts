@@ -48,7 +48,7 @@ export const flaws = {
   "signals trusted": "there is no heartbeat",
   "nobody scans": "what was never offered is not looked for",
   "death unnoticed": "whoever has a task is believed to be alive",
-  "forgets itself": "a worker whose claim was not answered does not know its own name",
+  "forgets itself": "a worker whose claim was not answered claims anew, and loses the attempt that it has",
   "removed on sight": "the sweeper removes a task that has not ended"
 } as const
 
@@ -98,6 +98,7 @@ export type Held = number
 export interface Worker {
   readonly at: "idle" | "claims" | "runs" | "stops" | "releases"
   readonly held: Held
+  /** Its attempt; where it claims, the one that it is to follow. */
   readonly attempt: number
   /** How much of its script the handler has done. */
   readonly done: number

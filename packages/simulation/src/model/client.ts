@@ -94,6 +94,8 @@ const serve = (model: Model, state: State, name: Name, by: number): Request => {
   return decision._tag === "Written" ? held : { ...unsent, at: "acknowledged" }
 }
 
+const acknowledged = (state: State, name: Name): State => ({ ...state, [name]: { ...unsent, at: "acknowledged" } })
+
 const request = (model: Model, state: State, name: Name): ReadonlyArray<Move> => {
   const { at, by, held } = state[name]
   const label = (index: number) => `${serverName(index)} reads it for the ${name}`
@@ -106,10 +108,10 @@ const request = (model: Model, state: State, name: Name): ReadonlyArray<Move> =>
           ? writeDown(model, { ...state, [name]: served }, name)
           : [model.move(label(index), { ...state, [name]: served })],
         ...isHasty && served.at === "served"
-          ? [model.move(`${serverName(index)} acknowledges the ${name}; crash`, {
-            ...suffer(down(state, index), "crash"),
-            [name]: { ...unsent, at: "acknowledged" }
-          })]
+          ? [model.move(
+            `${serverName(index)} acknowledges the ${name}; crash`,
+            acknowledged(suffer(down(state, index), "crash"), name)
+          )]
           : []
       ]
     })
@@ -136,7 +138,7 @@ const writeDown = (model: Model, state: State, name: Name): ReadonlyArray<Move> 
     command
   }, {
     // After an expiry it is read again, and then there is nothing more to write.
-    done: (next) => isOverdue && !model.configuration.isCoarse ? next : { ...next, [name]: { ...unsent, at: "acknowledged" } },
+    done: (next) => isOverdue && !model.configuration.isCoarse ? next : acknowledged(next, name),
     unsure: (next) => ({ ...next, [name]: unsent }),
     unanswered: (next) => ({ ...next, [name]: unsent })
   })

@@ -46,7 +46,9 @@ const sweep = (model: Model, state: State): ReadonlyArray<Move> => {
     const at = clockOf(state, by)
     if (!Task.isDue(task, at)) return []
     const read: State = { ...state, sweep: { by, held: state.record, at } }
-    return model.configuration.isCoarse ? expire(model, read) : [model.move(`the sweeper of ${name(by)} reads it`, read)]
+    return model.configuration.isCoarse
+      ? expire(model, read)
+      : [model.move(`the sweeper of ${name(by)} reads it`, read)]
   })
 }
 
@@ -89,7 +91,9 @@ const troubles = (model: Model, state: State, index: number): ReadonlyArray<Move
 
 const restart = (model: Model, state: State): ReadonlyArray<Move> =>
   state.processes.flatMap(({ isUp, starts }, index) =>
-    isUp ? [] : [model.move(`${name(index)} starts again`, withProcess(state, index, { isUp: true, starts: starts + 1 }))]
+    isUp
+      ? []
+      : [model.move(`${name(index)} starts again`, withProcess(state, index, { isUp: true, starts: starts + 1 }))]
   )
 
 /**

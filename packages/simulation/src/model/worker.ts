@@ -24,22 +24,20 @@ const isAlive = (model: Model, state: State, name: string): boolean =>
   model.configuration.flaw === "death unnoticed" ||
   [0, 1].some((index) => state.processes[index]?.isUp && nameOf(state, index) === name && state.suspect !== index)
 
-/** What a worker that looks at the task makes of it: it is its own, it may be claimed, or it is for others. */
-const standing = (model: Model, state: State, index: number): "mine" | "free" | "others" => {
+/** Whether a worker that looks at the task may claim it: nobody who is alive has it, but perhaps itself. */
+const isFree = (model: Model, state: State, index: number): boolean => {
   const task = model.task(state)
-  if (task === undefined || Task.isTerminal(task)) return "others"
-  if (!task.running || task.worker === undefined) return "free"
-  if (task.worker === nameOf(state, index)) {
-    return model.configuration.flaw === "forgets itself" ? "others" : "mine"
-  }
-  return isAlive(model, state, task.worker) ? "others" : "free"
+  if (task === undefined || Task.isTerminal(task)) return false
+  return !task.running || task.worker === undefined || task.worker === nameOf(state, index) ||
+    !isAlive(model, state, task.worker)
 }
 
 /** The handler begins, or goes on behind what it finds done in the journal. */
 const advance = (model: Model, task: Task.Task, worker: Worker): Worker => {
   const { flaw, script } = model.configuration
+  if (flaw === "journal ignored") return worker
   let { done } = worker
-  while (flaw !== "journal ignored") {
+  while (done < script.length) {
     const op = script[done]
     const isDone = op === "step"
       ? Task.findStep(task, `s${done}`) !== undefined
@@ -57,50 +55,60 @@ const begin = (model: Model, state: State, index: number): State => {
   return withWorker({ ...state, isOffered: false }, index, advance(model, task, worker))
 }
 
-/** From an entry of the queue to reading the task that it is about. */
-const take = (model: Model, state: State, index: number, label: string): ReadonlyArray<Move> => {
-  switch (standing(model, state, index)) {
-    case "mine":
-      return [model.move(label, begin(model, state, index))]
-    case "free": {
-      const claiming = withWorker(state, index, { ...idle, at: "claims", held: state.record })
-      return model.configuration.isCoarse ? claim(model, claiming, index) : [model.move(label, claiming)]
-    }
-    default:
-      return [model.move(label, withWorker({ ...state, isOffered: false }, index, idle))]
+/**
+ * From an entry of the queue to reading the task that it is about; `after` is the attempt to follow, from the first
+ * `Start` of this claim on.
+ */
+const take = (
+  model: Model,
+  state: State,
+  { after, index, label }: { readonly index: number; readonly label: string; readonly after?: number }
+): ReadonlyArray<Move> => {
+  if (!isFree(model, state, index)) {
+    return [model.move(label, withWorker({ ...state, isOffered: false }, index, idle))]
   }
+  const attempt = after ?? model.task(state)?.attempt ?? 0
+  const claiming = withWorker(state, index, { ...idle, at: "claims", held: state.record, attempt })
+  return model.configuration.isCoarse ? claim(model, claiming, index) : [model.move(label, claiming)]
+}
+
+/** Whether a claim takes what its holder has not lost. */
+const isTheft = (model: Model, state: State, index: number, after: number): boolean => {
+  const task = model.task(state)
+  if (task === undefined || Task.isTerminal(task) || !task.running || task.worker === undefined) return false
+  return task.worker === nameOf(state, index)
+    ? task.attempt !== after + 1
+    : !hasSuffered(state, "lease lost") && isAlive(model, state, task.worker)
 }
 
 const claim = (model: Model, state: State, index: number): ReadonlyArray<Move> => {
+  const { flaw } = model.configuration
   const me = nameOf(state, index)
-  const isBlind = model.configuration.flaw === "any attempt may follow"
-  const { held } = workerOf(state, index)
-  const task = model.task(state)
-  if (!isBlind && !model.isCurrent(state, held)) return take(model, state, index, `${me} reads again`)
-  const read = model.records.get(held)?.task
-  const start: TaskCommand = {
+  const isBlind = flaw === "any attempt may follow"
+  const { attempt: after, held } = workerOf(state, index)
+  if (!isBlind && !model.isCurrent(state, held)) {
+    return take(model, state, { index, label: `${me} reads again`, ...flaw === "forgets itself" ? {} : { after } })
+  }
+  const command: TaskCommand = {
     _tag: "Start",
     at: clockOf(state, index),
     worker: me,
-    ...isBlind || read === undefined ? {} : { after: read.attempt }
+    ...isBlind ? {} : { after }
   }
-  const isTheft = task !== undefined && !Task.isTerminal(task) && task.running && task.worker !== undefined &&
-    task.worker !== me && !hasSuffered(state, "lease lost") && isAlive(model, state, task.worker)
-  const moves = write(model, state, {
-    label: `${me} claims`,
-    by: index,
-    isWorker: false,
-    held: isBlind ? state.record : held,
-    command: start
-  }, {
+  const read = isBlind ? state.record : held
+  const decision = model.records.decide(read, command, state.record)
+  // The `Start` was written, and the answer to it was lost.
+  if (decision._tag === "Nothing") return [model.move(`${me} finds its claim`, begin(model, state, index))]
+  // Somebody was faster: the next try is another claim.
+  if (decision._tag === "Refused") return [model.move(`${me} is refused`, withWorker(state, index, idle))]
+  const moves = write(model, state, { label: `${me} claims`, by: index, isWorker: false, held: read, command }, {
     done: (next, task) =>
       Task.isTerminal(task)
         ? withWorker({ ...next, isOffered: false }, index, idle)
         : begin(model, next, index),
-    unsure: (next) => model.configuration.isCoarse ? withWorker(next, index, idle) : next
+    unsure: (next) => next
   })
-  if (moves.length === 0) return [model.move(`${me} is refused`, withWorker(state, index, idle))]
-  return isTheft
+  return isTheft(model, state, index, after)
     ? moves.map((move) => ({ ...move, breaches: [...move.breaches, `${me} takes a task from one who is alive`] }))
     : moves
 }
@@ -228,7 +236,7 @@ export const moves = (model: Model, state: State, index: number): ReadonlyArray<
     : []
   switch (at) {
     case "idle":
-      return state.isOffered ? take(model, state, index, `${me} takes it`) : scans
+      return state.isOffered ? take(model, state, { index, label: `${me} takes it` }) : scans
     case "claims":
       return [...claim(model, state, index), ...scans]
     default:
