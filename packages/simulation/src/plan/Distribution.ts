@@ -1,7 +1,7 @@
 /**
  * How long something takes, as a distribution that is written in one word: `lognormal:45s,0.8`.
  *
- * Reading is total: what is wrong with a text is said in words, with what could be written instead.
+ * Reading is total: where a text is none, it is said what was expected.
  *
  * @since 0.2.0
  */
@@ -30,17 +30,17 @@ const units: ReadonlyMap<string, number> = new Map([
 const longestMs = 3_650 * 86_400_000
 
 /**
- * Reads a time such as `500ms`, `30s`, `2m`, `1.5h` or `7d`, in milliseconds.
+ * Reads a time such as `500ms`, `30s`, `2m`, `1.5h` or `7d`, in milliseconds; or says what was expected.
  *
  * @since 0.2.0
  */
 export const parseTime = (text: string): Result.Result<number, string> => {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
   if (amount === undefined || unit === undefined) {
-    return Result.fail(`"${text}" is no time; write 500ms, 30s, 2m, 1.5h or 7d`)
+    return Result.fail("a time such as 500ms, 30s, 2m, 1.5h or 7d")
   }
   const ms = Number(amount) * (units.get(unit) ?? 1)
-  return ms > longestMs ? Result.fail(`${text} is too long; at most 3650d`) : Result.succeed(ms)
+  return ms > longestMs ? Result.fail("a time of at most 3650d") : Result.succeed(ms)
 }
 
 const forms: ReadonlyMap<string, string> = new Map([
@@ -53,7 +53,7 @@ const forms: ReadonlyMap<string, string> = new Map([
 const sigmaOf = (text: string): Result.Result<number, string> =>
   /^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 4
     ? Result.succeed(Number(text))
-    : Result.fail(`the sigma "${text}" is no number from 0 to 4`)
+    : Result.fail("a sigma from 0 to 4")
 
 const read = (name: string, first: string, second: string): Result.Result<Distribution, string> => {
   switch (name) {
@@ -68,13 +68,13 @@ const read = (name: string, first: string, second: string): Result.Result<Distri
       return Result.flatMap(parseTime(first), (lowMs) =>
         Result.flatMap(parseTime(second), (highMs) =>
           highMs < lowMs
-            ? Result.fail(`${second} is shorter than ${first}`)
+            ? Result.fail("a low end that is not above the high one")
             : Result.succeed({ _tag: "Uniform", lowMs, highMs })))
   }
 }
 
 /**
- * Reads a distribution, or says what is wrong with the text.
+ * Reads a distribution, or says what was expected.
  *
  * **Details**
  *
@@ -85,11 +85,11 @@ const read = (name: string, first: string, second: string): Result.Result<Distri
 export const parse = (text: string): Result.Result<Distribution, string> => {
   const [name = "", ...rest] = text.split(":")
   const form = forms.get(name)
-  if (form === undefined) return Result.fail(`"${text}" is none of ${[...forms.values()].join(", ")}`)
+  if (form === undefined) return Result.fail(`one of ${[...forms.values()].join(", ")}`)
   const given = rest.join(":").split(",").map((part) => part.trim())
   const [first = "", second = ""] = given
-  if (given.length !== form.split(",").length) return Result.fail(`"${text}" is not of the form ${form}`)
-  return Result.mapError(read(name, first, second), (why) => `"${text}": ${why}`)
+  if (given.length !== form.split(",").length) return Result.fail(form)
+  return Result.mapError(read(name, first, second), (expected) => `${form}, with ${expected}`)
 }
 
 /**

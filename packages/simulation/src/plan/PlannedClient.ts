@@ -60,6 +60,7 @@ export interface ClientSurroundings {
 export class PlannedClient {
   private observer: TaskObserver.TaskObserver | undefined
   private isOver = false
+  private isGivenUp = false
   private isListening = false
   private isPollDue = false
   private wait = 0
@@ -85,8 +86,12 @@ export class PlannedClient {
     if (cancelAfterMs !== undefined) {
       agenda.after(cancelAfterMs, () => {
         if (this.isOver) return
-        this.leave()
-        this.request("tasks/cancel", () => server.cancel(view.taskId), () => onEnd("cancelled"))
+        this.isGivenUp = true
+        // The task is observed until the server has been told.
+        this.request("tasks/cancel", () => server.cancel(view.taskId), () => {
+          this.leave()
+          onEnd("cancelled")
+        })
       })
     }
     this.observe(view)
@@ -196,6 +201,7 @@ export class PlannedClient {
 
   private conclude(outcome: TaskObserver.Outcome): void {
     this.leave()
+    if (this.isGivenUp) return
     if (outcome._tag !== "Ended") return this.around.onEnd(this.observer?.isGone === true ? "gone" : "given up")
     const { status } = outcome.view
     // The result is held against what the list of tools promises.

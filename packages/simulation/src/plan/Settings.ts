@@ -71,7 +71,7 @@ export const defaults: Settings = {
   clients: 100,
   roundTripMs: 20,
   warmUpMs: 3_600_000,
-  countedMs: 4 * 3_600_000,
+  countedMs: 2 * 3_600_000,
   seed: 1
 }
 
