@@ -2,8 +2,8 @@
  * `npm run plan:check`: a plan, and then a real server and real clients that live the same lives; their figures side by
  * side.
  *
- * Ends with exit code 1 where a request rate is off by more than a tenth. Arrivals, times and ways of users are the same
- * in both, drawn from one seed: what is compared is what follows from them, not luck.
+ * Ends with exit code 1 where a request rate is off by more than a tenth. Arrivals, times and ways of users are the
+ * same in both, drawn from one seed: what is compared is what follows from them, not luck.
  *
  * @since 0.2.0
  */

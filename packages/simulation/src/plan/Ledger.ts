@@ -117,7 +117,10 @@ const sum = (counts: Uint32Array): number => counts.reduce((total, count) => tot
 const rateOf = (counts: Uint32Array): Rate => {
   const total = sum(counts)
   const size = Math.floor(counts.length / batches)
-  const means = Array.from({ length: batches }, (_, index) => sum(counts.subarray(index * size, (index + 1) * size)) / size)
+  const means = Array.from(
+    { length: batches },
+    (_, index) => sum(counts.subarray(index * size, (index + 1) * size)) / size
+  )
   const middle = means.reduce((total, mean) => total + mean, 0) / batches
   const variance = means.reduce((total, mean) => total + (mean - middle) ** 2, 0) / (batches - 1)
   return {

@@ -64,6 +64,11 @@ export interface ServerEvents {
   readonly expired: (life: Life, phase: ExpiredIn) => void
 }
 
+interface Surroundings {
+  readonly agenda: Agenda
+  readonly ledger: Ledger
+}
+
 /**
  * A server in a plan.
  *
@@ -82,9 +87,9 @@ export class PlannedServer {
   private readonly settings: Settings
   private readonly events: ServerEvents
 
-  constructor(surroundings: { readonly agenda: Agenda; readonly ledger: Ledger }, settings: Settings, events: ServerEvents) {
-    this.agenda = surroundings.agenda
-    this.ledger = surroundings.ledger
+  constructor({ agenda, ledger }: Surroundings, settings: Settings, events: ServerEvents) {
+    this.agenda = agenda
+    this.ledger = ledger
     this.settings = settings
     this.events = events
     this.isReplica = settings.workers !== undefined
@@ -112,7 +117,8 @@ export class PlannedServer {
       pollIntervalMs: pollMs,
       at: now
     })
-    const first = this.isReplica ? task : Result.getOrElse(TaskMachine.step(task, { _tag: "Start", at: now }), () => task)
+    const start = { _tag: "Start", at: now } as const
+    const first = this.isReplica ? task : Result.getOrElse(TaskMachine.step(task, start), () => task)
     const row: Row = { task: first, version: 1, view: undefined, life, listeners: new Set(), work: undefined }
     this.count("create")
     this.rows.set(task.taskId, row)
@@ -304,13 +310,16 @@ export class PlannedServer {
   private awaitDeadline(row: Row): void {
     const deadline = Task.deadline(row.task)
     if (deadline === undefined) return
-    this.agenda.at(Math.ceil(deadline / sweepMs) * sweepMs, () => {
+    const sweep = () => {
       if (Task.deadline(row.task) !== deadline) return
       this.countSwept()
       if (Task.isTerminal(row.task)) return this.remove(row)
       this.count("read")
       this.apply(row, { _tag: "Expire", at: this.agenda.now })
-    })
+      // Nobody promised to keep the outcome any longer, so it goes with the next round.
+      if (Task.deadline(row.task) === deadline) this.agenda.after(sweepMs, sweep)
+    }
+    this.agenda.at(Math.ceil(deadline / sweepMs) * sweepMs, sweep)
   }
 
   /** A round that finds as much as it takes is followed by another at once. */

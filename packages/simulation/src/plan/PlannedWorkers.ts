@@ -184,8 +184,7 @@ export class Work {
 export class Slots {
   private free: number
   private readonly ahead = new Set<Work>()
-  private readonly queue: Array<() => boolean> = []
-  private first = 0
+  private readonly queue = new Set<() => boolean>()
 
   constructor(count: number) {
     this.free = count
@@ -209,7 +208,7 @@ export class Slots {
 
   /** Begins something when there is a slot; it says whether it has taken the slot. */
   enqueue(begin: () => boolean): void {
-    this.queue.push(begin)
+    this.queue.add(begin)
     this.fill()
   }
 
@@ -228,11 +227,10 @@ export class Slots {
         next.takeTurn()
         continue
       }
-      const begin = this.queue[this.first]
+      const [begin] = this.queue
       if (begin === undefined) return
-      this.first++
+      this.queue.delete(begin)
       this.free--
-      if (this.first > 1_000) this.queue.splice(0, this.first), this.first = 0
       if (!begin()) this.free++
     }
   }

@@ -61,12 +61,12 @@ export const work = Effect.fnUntraced(function*({ askAfterMs, fails, reportEvery
     yield* Effect.sleep(Math.max(0, begun + waited + doneMs - now))
   })
   const askAt = askAfterMs ?? workMs
+  const everyMs = reportEveryMs ?? Number.POSITIVE_INFINITY
   let reports = 0
   const reportUntil = Effect.fnUntraced(function*(doneMs: number) {
-    while (reportEveryMs !== undefined && (reports + 1) * reportEveryMs < doneMs) {
-      reports++
-      yield* workUntil(reports * reportEveryMs)
-      yield* task.report(`report ${reports}`)
+    for (; (reports + 1) * everyMs < doneMs; reports++) {
+      yield* workUntil((reports + 1) * everyMs)
+      yield* task.report(`report ${reports + 1}`)
     }
     yield* workUntil(doneMs)
   })

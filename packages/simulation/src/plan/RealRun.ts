@@ -35,7 +35,11 @@ const counting = (onRequest: (method: Method) => void) => (): Server =>
     if (isCounted(method)) onRequest(method)
   })
 
-const server = (settings: Settings, filename: string, store: Layer.Layer<TaskStore.TaskStore, never, TaskStore.TaskStore>) => {
+const server = (
+  settings: Settings,
+  filename: string,
+  store: Layer.Layer<TaskStore.TaskStore, never, TaskStore.TaskStore>
+) => {
   const toolkit = RealLife.toolkit(settings)
   return TaskServer.layerHttp({ name: "plan-check", version: "0.1.0", toolkit }).pipe(
     Layer.provide(toolkit.toLayer({ work: RealLife.work })),

@@ -156,7 +156,9 @@ export const draw = ({ ledger }: Plan, listening?: Plan): string => {
     `role="img" aria-label="${escaped(panels.map(({ title }) => title).join(", "))}, over time">`,
     `<style>${style}\n</style>`,
     `<rect class="ground" width="${width}" height="${whole}"/>`,
-    ...panels.map((each, index) => `<g transform="translate(0 ${index * height})">\n${panel(each, untilMs, fromMs)}\n</g>`),
+    ...panels.map((each, index) =>
+      `<g transform="translate(0 ${index * height})">\n${panel(each, untilMs, fromMs)}\n</g>`
+    ),
     "</svg>",
     ""
   ].join("\n")

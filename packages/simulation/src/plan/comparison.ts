@@ -4,7 +4,7 @@
  * @since 0.2.0
  */
 import { type Ledger, type LevelName, type Method, methods, type Operation, operations, type Rate } from "./Ledger.ts"
-import type { Plan } from "./Plan.ts"
+import { lost, type Plan } from "./Plan.ts"
 import type { Run } from "./RealRun.ts"
 import * as report from "./report.ts"
 
@@ -42,7 +42,10 @@ const heads = (title: string): string =>
  * @since 0.2.0
  */
 export const heading = (plan: Plan): string =>
-  [...report.heading(plan).slice(0, 2), `${plan.fates.tasks} tasks arrive in ${plan.settings.countedMs / 1_000} s`].join("\n")
+  [
+    ...report.heading(plan).slice(0, 2),
+    `${plan.fates.tasks} tasks arrive in ${plan.settings.countedMs / 1_000} s`
+  ].join("\n")
 
 /**
  * Writes the comparison, and says whether every request rate was predicted within a tenth.
@@ -68,7 +71,7 @@ export const print = (plan: Plan, run: Run): { readonly text: string; readonly i
     measured: run.ledger.levelOf(name).mean,
     digits: 2
   }))
-  const { cancelled, completed, expired, failed, forgotten } = plan.fates
+  const { cancelled, completed, failed } = plan.fates
   const ending = (...names: ReadonlyArray<string>) =>
     names.reduce((total, name) => total + (run.endings.get(name) ?? 0), 0)
   const fate = (name: string, predicted: number, measured: number): Pair => ({ name, predicted, measured, digits: 0 })
@@ -84,9 +87,8 @@ export const print = (plan: Plan, run: Run): { readonly text: string; readonly i
       ...levels.map(line),
       heads("What became of them"),
       line(fate("completed", completed, ending("completed"))),
-      line(fate("failed, or ran out of time", failed + expired.parked + expired.queued + expired.working, ending("TaskFailed"))),
+      line(fate("failed, or lost to the ttl", failed + lost(plan.fates), ending("TaskFailed", "TaskExpired"))),
       line(fate("cancelled", cancelled, ending("cancelled", "TaskCancelled"))),
-      line(fate("gone when their client came back", forgotten, ending("TaskExpired"))),
       ...(run.open === 0 ? [] : [`  ${run.open} were still open when the run ended`]),
       "",
       judged.every(isClose)

@@ -18,7 +18,8 @@ const read = <A>(name: string, parse: (text: string) => Result.Result<A, string>
   Flag.mapEffect((text: string) =>
     Result.match(parse(text), {
       onSuccess: (value) => Effect.succeed(value),
-      onFailure: (expected) => Effect.fail(new CliError.InvalidValue({ option: name, value: text, expected, kind: "flag" }))
+      onFailure: (expected) =>
+        Effect.fail(new CliError.InvalidValue({ option: name, value: text, expected, kind: "flag" }))
     })
   )
 

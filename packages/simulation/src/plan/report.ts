@@ -138,8 +138,8 @@ const overload = ({ ledger, settings }: Plan): ReadonlyArray<string> => {
   const needed = settings.tasksPerHour / 3_600_000 * Distribution.mean(settings.duration)
   return needed < workers ? [] : [
     "",
-    `THE WORKERS CANNOT KEEP UP: ${number(needed)} would be at work at a time, and there are ${workers}. The queue grows ` +
-    `for as long as this goes on; here to ${whole(ledger.levelOf("queued").max)} tasks.`
+    `THE WORKERS CANNOT KEEP UP: ${number(needed)} would be at work at a time, and there are ${workers}. ` +
+    `The queue grows for as long as this goes on; here to ${whole(ledger.levelOf("queued").max)} tasks.`
   ]
 }
 

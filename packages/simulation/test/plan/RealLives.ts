@@ -13,13 +13,13 @@ import {
   TaskWorkers
 } from "@effect-mcp-tasks/engine"
 import { Dispatcher, InMemoryTransport } from "@effect-mcp-tasks/server"
-import { FaultyStore } from "@effect-mcp-tasks/testing"
 import { Clock, Context, Effect, Fiber, Layer, Random, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { Ledger } from "../../src/plan/Ledger.ts"
-import type { Method, Operation } from "../../src/plan/Ledger.ts"
+import type { Method } from "../../src/plan/Ledger.ts"
 import type { Life } from "../../src/plan/Life.ts"
+import * as MeasuredStore from "../../src/plan/MeasuredStore.ts"
 import * as Plan from "../../src/plan/Plan.ts"
 import * as RealLife from "../../src/plan/RealLife.ts"
 import type { Settings } from "../../src/plan/Settings.ts"
@@ -29,16 +29,8 @@ export const luck = 0.35
 
 const random = { nextDoubleUnsafe: () => luck, nextIntUnsafe: () => 0 }
 
-const count = (ledger: Ledger, began: number) => (operation: Operation) =>
-  Effect.map(Clock.currentTimeMillis, (now) => ledger.operation(now - began, operation))
-
 const countedStore = (ledger: Ledger, began: number) =>
-  Layer.effect(
-    TaskStore.TaskStore,
-    Effect.map(TaskStore.TaskStore, (store) =>
-      FaultyStore.around(store, ({ operation }, effect) =>
-        operation === "countLive" ? effect : Effect.andThen(count(ledger, began)(operation), effect)))
-  ).pipe(Layer.provide(Layer.fresh(TaskStore.layerMemory)))
+  Layer.provide(MeasuredStore.layer(ledger, began), Layer.fresh(TaskStore.layerMemory))
 
 const replicated = (workers: number) =>
   Layer.merge(TaskRunner.layerQueueWith({ concurrency: workers }), TaskSweeper.layer).pipe(
@@ -92,10 +84,11 @@ export const run = Effect.fnUntraced(function*(settings: Settings, lives: Readon
     Layer.provide(dispatcher(settings, ledger, began))
   )
   const wire = yield* Layer.build(connection)
-  const processes = yield* Effect.forEach(
-    Array.from({ length: settings.clients }, (_, index) => lives.some(({ client, listens }) => client === index && listens)),
-    (listens) => Effect.map(Effect.provideContext(Layer.build(client(listens)), wire), Context.get(TaskClient.TaskClient))
-  )
+  const processes = yield* Effect.forEach(Array.from({ length: settings.clients }), (_, index) => {
+    const isListening = lives.some(({ client, listens }) => client === index && listens)
+    const built = Effect.provideContext(Layer.build(client(isListening)), wire)
+    return Effect.map(built, Context.get(TaskClient.TaskClient))
+  })
   const living = lives.map((life) =>
     Effect.gen(function*() {
       yield* Effect.sleep(life.arrivesAtMs)

@@ -62,8 +62,12 @@ const cases: ReadonlyArray<Case> = [
     when: "a task runs out of its ttl while it waits for input",
     lives: [{ ...life, asks: { afterMs: 2_003, answerAfterMs: 650_000 } }]
   },
+  { when: "results are not kept", lives: [{ ...life, workMs: 700_001 }], settings: { resultTtlMs: 0 } },
   { when: "a client comes back for a result", lives: [{ ...life, returnsAfterMs: 100_003 }] },
-  { when: "a client comes back to a task that goes on", lives: [{ ...life, workMs: 200_017, returnsAfterMs: 100_003 }] },
+  {
+    when: "a client comes back to a task that goes on",
+    lives: [{ ...life, workMs: 200_017, returnsAfterMs: 100_003 }]
+  },
   { when: "a client comes back too late", lives: [{ ...life, returnsAfterMs: 900_007 }] },
   { when: "a client listens", lives: [{ ...life, listens: true }] },
   { when: "a client listens to a long task", lives: [{ ...life, workMs: 200_017, listens: true }] },
@@ -81,7 +85,10 @@ const cases: ReadonlyArray<Case> = [
   { when: "polls are rare", lives: [{ ...life, workMs: 200_017 }], settings: { pollMs: 45_000 } },
   {
     when: "many tasks come at once",
-    lives: Array.from({ length: 30 }, (_, index) => ({ ...life, arrivesAtMs: 10_303 + 13 * index, workMs: 9_001 * index }))
+    lives: Array.from(
+      { length: 30 },
+      (_, index) => ({ ...life, arrivesAtMs: 10_303 + 13 * index, workMs: 9_001 * index })
+    )
   }
 ]
 
@@ -120,7 +127,8 @@ const replicaCases: ReadonlyArray<Case> = [
 const live = Effect.fnUntraced(function*({ lives, settings: changed }: Case) {
   const given = { ...settings, ...changed }
   const real = yield* RealLives.run(given, lives)
-  return { real: real.ledger, planned: RealLives.plan(given, lives).ledger }
+  const { fates, ledger } = RealLives.plan(given, lives)
+  return { real: real.ledger, endings: real.endings, planned: ledger, fates }
 })
 
 describe("a plan counts what the real engine and client do", () => {
@@ -162,12 +170,19 @@ describe("a plan counts what the real engine and client do", () => {
           resultTtlMs: 90_000,
           listening: 1 / 3,
           clients: 3,
-          countedMs: 600_000,
+          countedMs: 900_000,
           seed
         }
-        const lives = [...Plan.livesOf(given)]
-        const { planned, real } = yield* live({ when: "", lives, settings: given })
-        assert.isAtLeast(lives.length, 100)
+        const lives = [...Plan.livesOf({ ...given, countedMs: 300_000 })]
+        const { fates, planned, real, endings } = yield* live({ when: "", lives, settings: given })
+        assert.isAtLeast(lives.length, 40)
+        const { cancelled, completed, failed } = fates
+        const ended = (...tags: ReadonlyArray<string>) => endings?.filter((ending) => tags.includes(ending)).length
+        // A client that comes back late does not learn whether its task had ended or had run out of time.
+        assert.deepStrictEqual(
+          [completed, failed + Plan.lost(fates), cancelled],
+          [ended("completed"), ended("TaskFailed", "TaskExpired"), ended("cancelled")]
+        )
         for (const method of methods) {
           assert.strictEqual(planned.requestRate([method]).count, real.requestRate([method]).count, method)
         }
