@@ -71,7 +71,7 @@ type Entry = readonly [index: number, what: "begins" | "noticed" | "ends", by?: 
 
 const entries = (copy: string): ReadonlyArray<Entry> =>
   existsSync(`${copy}/log.jsonl`)
-    ? readFileSync(`${copy}/log.jsonl`, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line))
+    ? readFileSync(`${copy}/log.jsonl`, "utf8").trim().split("\n").map((line) => JSON.parse(line))
     : []
 
 /** Runs the attempts that are there, until the end or until one makes no progress. */

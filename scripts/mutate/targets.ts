@@ -12,16 +12,18 @@ export interface Target {
   readonly more?: ReadonlyArray<readonly [was: string, now: string]>
 }
 
+const ofCore = (name: string) => `core/test/${name}.test.ts`
+
 const ofServer = (name: string) => `server/test/${name}.test.ts`
 
 const dispatcher = ["server/test/Dispatcher.test.ts", "server/test/Dispatcher.wire.test.ts"]
-const rounds = ["server/test/CallRounds.test.ts", "server/test/RequestState.test.ts"]
-const tokens = ["server/test/JwtVerifier.test.ts", "server/test/JwtVerifier.keys.test.ts"]
-const stdio = ["server/test/StdioTransport.test.ts"]
+const rounds = ["CallRounds", "CallRounds.declared", "RequestState"].map(ofServer)
+const tokens = ["JwtVerifier", "JwtVerifier.keys"].map(ofServer)
+const stdio = ["StdioTransport", "StdioTransport.cancel"].map(ofServer)
 
 /** Every file with checks. */
 export const targets: ReadonlyArray<Target> = [
-  { file: "core/src/McpRequest", tests: ["core/test/McpRequest.table.test.ts", "core/test/McpRequest.headers.test.ts"] },
+  { file: "core/src/McpRequest", tests: ["McpRequest.table", "McpRequest.headers"].map(ofCore) },
   {
     file: "server/src/Dispatcher",
     tests: [...dispatcher, ...["ToolSwitch", "progress", "ToolList", "RateLimits", "Observing"].map(ofServer)],
@@ -29,7 +31,11 @@ export const targets: ReadonlyArray<Target> = [
   },
   {
     file: "server/src/internal/methods",
-    tests: [...dispatcher, ...["RateLimits", "ToolList", "ToolSwitch"].map(ofServer), "conformance/test/duties/headers.test.ts"],
+    tests: [
+      ...dispatcher,
+      ...["RateLimits", "ToolList", "ToolSwitch"].map(ofServer),
+      "conformance/test/duties/headers.test.ts"
+    ],
     more: [
       [`["tasks/get", { requiresTasks: true,`, `["tasks/get", { requiresTasks: false,`],
       [`["tasks/update", { requiresTasks: true,`, `["tasks/update", { requiresTasks: false,`],
@@ -47,7 +53,7 @@ export const targets: ReadonlyArray<Target> = [
     more: [["  yield* services.rates.call\n", ""], ["  yield* services.rates.create\n", ""]]
   },
   { file: "server/src/internal/refusals", tests: dispatcher },
-  { file: "core/src/JsonRpc", tests: ["core/test/JsonRpc.test.ts", "core/test/McpRequest.table.test.ts"] },
+  { file: "core/src/JsonRpc", tests: ["JsonRpc", "McpRequest.table"].map(ofCore) },
   {
     file: "server/src/internal/httpGuard",
     tests: ["server/test/HttpGuard.test.ts"],
@@ -95,7 +101,7 @@ export const targets: ReadonlyArray<Target> = [
   { file: "server/src/internal/callRounds", tests: rounds },
   {
     file: "server/src/internal/listen",
-    tests: ["server/test/subscriptions.test.ts", "server/test/subscriptions.refusals.test.ts"],
+    tests: ["subscriptions", "subscriptions.refusals", "ToolSwitch"].map(ofServer),
     more: [["      yield* place(TaskOwner.key(owner))\n", ""]]
   },
   {
@@ -114,7 +120,7 @@ export const targets: ReadonlyArray<Target> = [
   },
   {
     file: "core/src/McpHeader",
-    tests: ["core/test/McpHeader.test.ts", "core/test/McpRequest.headers.test.ts"],
+    tests: ["McpHeader", "McpRequest.headers"].map(ofCore),
     more: [
       [`new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })`, `new TextDecoder("utf-8")`],
       ["/^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$/", "/^/"],
@@ -126,7 +132,7 @@ export const targets: ReadonlyArray<Target> = [
   { file: "server/src/internal/deadlines", tests: ["server/test/HttpBody.test.ts"] },
   { file: "server/src/internal/eventStream", tests: ["server/test/HttpStreams.test.ts"] },
   { file: "server/src/internal/protectedResource", tests: ["server/test/Authentication.test.ts"] },
-  { file: "server/src/internal/webAddress", tests: ["server/test/Authentication.test.ts", "server/test/JwtVerifier.test.ts"] },
+  { file: "server/src/internal/webAddress", tests: ["Authentication", "JwtVerifier"].map(ofServer) },
   {
     file: "server/src/internal/jwks",
     tests: tokens,
@@ -142,6 +148,3 @@ export const targets: ReadonlyArray<Target> = [
 
 /** All tests that might notice, asked when the first ones do not. */
 export const everyTest: ReadonlyArray<string> = ["core/test", "server/test", "conformance/test/duties"]
-
-/** Removals that change nothing that anybody could see: `path: was -> now`, and why. */
-export const harmless: ReadonlyMap<string, string> = new Map([])
