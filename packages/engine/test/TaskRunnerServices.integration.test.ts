@@ -1,15 +1,12 @@
 /** Replicas that share a server. Time passes by itself here. */
 import { TaskQueue, TaskSignal, TaskStore, TaskWorkers } from "@effect-mcp-tasks/engine"
+import { Fleet } from "@effect-mcp-tasks/testing"
+import { suite } from "@effect-mcp-tasks/testing/TaskRunnerTest"
 import { Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
-import * as FaultsTest from "./FaultsTest.ts"
-import * as Fleet from "./Fleet.ts"
-import * as ReplicasTest from "./ReplicasTest.ts"
 import * as services from "./services.ts"
-import * as ShutdownTest from "./ShutdownTest.ts"
-import * as TaskRunnerTest from "./TaskRunnerTest.ts"
 
 const pollInterval = "50 millis"
 
@@ -58,13 +55,7 @@ const onPostgres = (url: string) =>
     )
   })).pipe(Layer.provide(services.postgresClient(url, { maxConnections: 8 })))
 
-const declare = <E>(name: string, layer: Layer.Layer<Fleet.Fleet, E>) => {
-  const capabilities = { replicas: true, virtualTime: false }
-  TaskRunnerTest.suite(`TaskRunner.layerQueue on ${name}`, layer, capabilities)
-  ReplicasTest.suite(`replicas on ${name}`, layer, capabilities)
-  ShutdownTest.suite(`a replica that goes away, on ${name}`, layer, capabilities)
-  FaultsTest.suite(`replicas in trouble, on ${name}`, layer, capabilities)
-}
+const lacks = { virtualTime: "the server's clock goes by itself" }
 
-services.withService(services.redis, (url) => declare("Redis", onRedis(url)))
-services.withService(services.postgres, (url) => declare("Postgres", onPostgres(url)))
+services.withService(services.redis, (url) => suite("TaskRunner.layerQueue on Redis", onRedis(url), { lacks }))
+services.withService(services.postgres, (url) => suite("TaskRunner.layerQueue on Postgres", onPostgres(url), { lacks }))
