@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
+import * as OutagesTest from "./OutagesTest.ts"
 import * as services from "./services.ts"
 
 const pollInterval = "50 millis"
@@ -57,5 +58,10 @@ const onPostgres = (url: string) =>
 
 const lacks = { virtualTime: "the server's clock goes by itself" }
 
-services.withService(services.redis, (url) => suite("TaskRunner.layerQueue on Redis", onRedis(url), { lacks }))
-services.withService(services.postgres, (url) => suite("TaskRunner.layerQueue on Postgres", onPostgres(url), { lacks }))
+const declare = <E>(name: string, fleet: Layer.Layer<Fleet.Fleet, E>) => {
+  suite(`TaskRunner.layerQueue on ${name}`, fleet, { lacks })
+  OutagesTest.suite(`an outage of ${name}`, fleet, "real")
+}
+
+services.withService(services.redis, (url) => declare("Redis", onRedis(url)))
+services.withService(services.postgres, (url) => declare("Postgres", onPostgres(url)))

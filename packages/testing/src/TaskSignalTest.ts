@@ -44,8 +44,8 @@ export interface Options {
  *
  * **Gotchas**
  *
- * A case says its signals again every 20 milliseconds until they arrive, and gives up after 20 seconds: on a test clock,
- * let it go on meanwhile.
+ * A case says its signals again every 20 milliseconds until they arrive, and gives up after 20 seconds. Let a test's
+ * clock go on meanwhile.
  *
  * @category suites
  * @since 0.1.0

@@ -36,7 +36,12 @@ export const needing = (...needs: ReadonlyArray<Capability>) => (title: string, 
  *
  * @since 0.2.0
  */
-export const quick: ProcessOptions = { lease: "1 second", grace: "2 seconds", scan: "2 seconds", heartbeat: "2 seconds" }
+export const quick: ProcessOptions = {
+  lease: "1 second",
+  grace: "2 seconds",
+  scan: "2 seconds",
+  heartbeat: "2 seconds"
+}
 
 /**
  * The same, for a process that takes calls and leaves the work to others.

@@ -71,24 +71,27 @@ export const cases: ReadonlyArray<RunnerCase> = [
       assert.strictEqual(yield* most, 2)
     })),
 
-  test("a handler that waits for input leaves its slot to others, and has one again when it goes on", ({ becomes, until }) =>
-    Effect.gen(function*() {
-      const { measure, most } = yield* gauge
-      const gate = yield* Deferred.make<void>()
-      const process = yield* start({
-        once: (text) => Effect.tap(asking(text), measure(Effect.void)),
-        resumable: () => measure(Deferred.await(gate))
-      }, { ...quick, concurrency: 1 })
-      const asked = yield* Effect.forEach(Arr.range(1, 20), () => call(process, "once"))
-      for (const taskId of asked) yield* becomes(process, taskId, "input_required")
-      const busy = yield* call(process, "resumable")
-      yield* until("the slot is taken", Effect.map(most, (count) => count === 1))
-      for (const taskId of asked) yield* process.engine.answer(owner, taskId, accept)
-      for (const taskId of asked) assert.strictEqual((yield* get(process, taskId)).status, "working")
-      yield* Deferred.succeed(gate, undefined)
-      for (const taskId of [busy, ...asked]) yield* becomes(process, taskId, "completed")
-      assert.strictEqual(yield* most, 1)
-    })),
+  test(
+    "a handler that waits for input leaves its slot to others, and has one again when it goes on",
+    ({ becomes, until }) =>
+      Effect.gen(function*() {
+        const { measure, most } = yield* gauge
+        const gate = yield* Deferred.make<void>()
+        const process = yield* start({
+          once: (text) => Effect.tap(asking(text), measure(Effect.void)),
+          resumable: () => measure(Deferred.await(gate))
+        }, { ...quick, concurrency: 1 })
+        const asked = yield* Effect.forEach(Arr.range(1, 20), () => call(process, "once"))
+        for (const taskId of asked) yield* becomes(process, taskId, "input_required")
+        const busy = yield* call(process, "resumable")
+        yield* until("the slot is taken", Effect.map(most, (count) => count === 1))
+        for (const taskId of asked) yield* process.engine.answer(owner, taskId, accept)
+        for (const taskId of asked) assert.strictEqual((yield* get(process, taskId)).status, "working")
+        yield* Deferred.succeed(gate, undefined)
+        for (const taskId of [busy, ...asked]) yield* becomes(process, taskId, "completed")
+        assert.strictEqual(yield* most, 1)
+      })
+  ),
 
   test("an answer and a cancel given to one replica reach the handler on another", ({ becomes, until }) =>
     Effect.gen(function*() {
@@ -175,32 +178,35 @@ export const cases: ReadonlyArray<RunnerCase> = [
       assert.strictEqual(yield* Ref.get(steps), 2)
     })),
 
-  test("a worker that wakes after its lease is refused everything, and its handler is interrupted", ({ becomes, until }) =>
-    Effect.gen(function*() {
-      const gates = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
-      const interrupted = yield* Ref.make(0)
-      const handler = (gate: Deferred.Deferred<void>, name: string) => () =>
-        Effect.gen(function*() {
-          const task = yield* CurrentTask.CurrentTask
-          yield* task.report(`${name} began`)
-          yield* Deferred.await(gate)
-          yield* task.report(`${name} goes on`)
-          return name
-        }).pipe(Effect.onInterrupt(() => Ref.update(interrupted, (count) => count + 1)))
-      const first = yield* start({ resumable: handler(gates[0], "first") }, quick)
-      const taskId = yield* call(first, "resumable")
-      yield* until("it runs", Effect.map(get(first, taskId), (task) => task.statusMessage === "first began"))
-      const second = yield* start({ resumable: handler(gates[1], "second") }, quick)
-      first.link.cut()
-      yield* until("taken up", Effect.map(get(second, taskId), (task) => task.statusMessage === "second began"))
-      first.link.mend()
-      yield* until("the late handler is interrupted", is(1)(interrupted))
-      yield* Deferred.succeed(gates[0], undefined)
-      yield* Deferred.succeed(gates[1], undefined)
-      const done = yield* becomes(first, taskId, "completed")
-      assert.strictEqual(done.result.content[0].text, "second")
-      assert.strictEqual(done.statusMessage, undefined)
-    })),
+  test(
+    "a worker that wakes after its lease is refused everything, and its handler is interrupted",
+    ({ becomes, until }) =>
+      Effect.gen(function*() {
+        const gates = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
+        const interrupted = yield* Ref.make(0)
+        const handler = (gate: Deferred.Deferred<void>, name: string) => () =>
+          Effect.gen(function*() {
+            const task = yield* CurrentTask.CurrentTask
+            yield* task.report(`${name} began`)
+            yield* Deferred.await(gate)
+            yield* task.report(`${name} goes on`)
+            return name
+          }).pipe(Effect.onInterrupt(() => Ref.update(interrupted, (count) => count + 1)))
+        const first = yield* start({ resumable: handler(gates[0], "first") }, quick)
+        const taskId = yield* call(first, "resumable")
+        yield* until("it runs", Effect.map(get(first, taskId), (task) => task.statusMessage === "first began"))
+        const second = yield* start({ resumable: handler(gates[1], "second") }, quick)
+        first.link.cut()
+        yield* until("taken up", Effect.map(get(second, taskId), (task) => task.statusMessage === "second began"))
+        first.link.mend()
+        yield* until("the late handler is interrupted", is(1)(interrupted))
+        yield* Deferred.succeed(gates[0], undefined)
+        yield* Deferred.succeed(gates[1], undefined)
+        const done = yield* becomes(first, taskId, "completed")
+        assert.strictEqual(done.result.content[0].text, "second")
+        assert.strictEqual(done.statusMessage, undefined)
+      })
+  ),
 
   test("a worker that was away, and whose tasks nobody took up, keeps them", ({ becomes, until }) =>
     Effect.gen(function*() {

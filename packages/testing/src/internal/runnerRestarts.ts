@@ -30,24 +30,27 @@ const counting = (steps: Ref.Ref<number>) => (text: string) =>
  */
 export const cases: ReadonlyArray<RunnerCase> = [
   ...(["kill", "stop"] as const).flatMap((how) => [
-    test(`after a ${how}, a parked resumable task keeps its question and its steps, and goes on`, ({ becomes, until }) =>
-      Effect.gen(function*() {
-        const steps = yield* Ref.make(0)
-        const runs = yield* Ref.make(0)
-        const resumable = (text: string) =>
-          Effect.andThen(Ref.update(runs, (count) => count + 1), counting(steps)(text))
-        const first = yield* start({ resumable }, quick)
-        const taskId = yield* call(first, "resumable")
-        const before = yield* becomes(first, taskId, "input_required")
-        yield* first[how]
-        const second = yield* start({ resumable }, quick)
-        yield* until("it was taken up", Effect.map(Ref.get(runs), (count) => count === 2))
-        assert.deepStrictEqual(yield* get(second, taskId), before)
-        yield* second.engine.answer(owner, taskId, accept)
-        const done = yield* becomes(second, taskId, "completed")
-        assert.match(done.result.content[0].text, /^1 attempt 2: .*"overwrite":true/)
-        assert.strictEqual(yield* Ref.get(steps), 1)
-      })),
+    test(
+      `after a ${how}, a parked resumable task keeps its question and its steps, and goes on`,
+      ({ becomes, until }) =>
+        Effect.gen(function*() {
+          const steps = yield* Ref.make(0)
+          const runs = yield* Ref.make(0)
+          const resumable = (text: string) =>
+            Effect.andThen(Ref.update(runs, (count) => count + 1), counting(steps)(text))
+          const first = yield* start({ resumable }, quick)
+          const taskId = yield* call(first, "resumable")
+          const before = yield* becomes(first, taskId, "input_required")
+          yield* first[how]
+          const second = yield* start({ resumable }, quick)
+          yield* until("it was taken up", Effect.map(Ref.get(runs), (count) => count === 2))
+          assert.deepStrictEqual(yield* get(second, taskId), before)
+          yield* second.engine.answer(owner, taskId, accept)
+          const done = yield* becomes(second, taskId, "completed")
+          assert.match(done.result.content[0].text, /^1 attempt 2: .*"overwrite":true/)
+          assert.strictEqual(yield* Ref.get(steps), 1)
+        })
+    ),
 
     test(`after a ${how}, a task that must not be run twice has failed`, ({ becomes, until }) =>
       Effect.gen(function*() {

@@ -185,23 +185,26 @@ const runs: ReadonlyArray<RunnerCase> = [
       ])
     })),
 
-  test("a cancel interrupts a running handler, whose finalizers run, and the task ends cancelled", ({ becomes, until }) =>
-    Effect.gen(function*() {
-      const released = yield* Ref.make(0)
-      const isRunning = yield* Deferred.make<void>()
-      const process = yield* start({
-        once: () =>
-          Effect.andThen(Deferred.succeed(isRunning, undefined), Effect.never).pipe(
-            Effect.ensuring(Ref.update(released, (count) => count + 1))
-          )
+  test(
+    "a cancel interrupts a running handler, whose finalizers run, and the task ends cancelled",
+    ({ becomes, until }) =>
+      Effect.gen(function*() {
+        const released = yield* Ref.make(0)
+        const isRunning = yield* Deferred.make<void>()
+        const process = yield* start({
+          once: () =>
+            Effect.andThen(Deferred.succeed(isRunning, undefined), Effect.never).pipe(
+              Effect.ensuring(Ref.update(released, (count) => count + 1))
+            )
+        })
+        const taskId = yield* call(process, "once")
+        yield* until("it runs", Deferred.isDone(isRunning))
+        yield* process.engine.cancel(owner, taskId)
+        yield* becomes(process, taskId, "cancelled")
+        assert.strictEqual(yield* Ref.get(released), 1)
+        yield* process.engine.cancel(owner, taskId)
       })
-      const taskId = yield* call(process, "once")
-      yield* until("it runs", Deferred.isDone(isRunning))
-      yield* process.engine.cancel(owner, taskId)
-      yield* becomes(process, taskId, "cancelled")
-      assert.strictEqual(yield* Ref.get(released), 1)
-      yield* process.engine.cancel(owner, taskId)
-    })),
+  ),
 
   test("a cancel waits for a handler that cannot be interrupted", ({ becomes, until }) =>
     Effect.gen(function*() {

@@ -71,52 +71,58 @@ export const cases: ReadonlyArray<RunnerCase> = [
       assert.strictEqual(yield* Ref.get(steps), 1)
     })),
 
-  test("what waits, for input or for its turn, is handed over unharmed, and nothing more is begun", ({ becomes, until }) =>
-    Effect.gen(function*() {
-      const runs = yield* Ref.make(0)
-      const gate = yield* Deferred.make<string>()
-      const resumable = (text: string) =>
-        Effect.andThen(Ref.update(runs, (count) => count + 1), text === "ask" ? asking(text) : Effect.succeed("ran"))
-      const leaving = yield* start({ once: () => Deferred.await(gate), resumable }, { ...quick, concurrency: 1 })
-      const other = yield* start({}, idle)
-      const parked = yield* call(other, "resumable", "ask")
-      const before = yield* becomes(other, parked, "input_required")
-      const busy = yield* call(other, "once")
-      yield* started(until, busy)
-      const queued = yield* call(leaving, "resumable")
-      const stopping = yield* Effect.forkChild(leaving.stop)
-      yield* until("handed back", Effect.map(read(parked), (task) => "running" in task && !task.running))
-      yield* Deferred.succeed(gate, "in time")
-      yield* until("it has stopped", Effect.sync(() => stopping.pollUnsafe() !== undefined))
-      assert.strictEqual((yield* get(other, busy)).status, "completed")
-      assert.strictEqual((yield* get(other, queued)).status, "working")
-      assert.strictEqual(yield* Ref.get(runs), 1)
-      yield* start({ resumable }, quick)
-      yield* becomes(other, queued, "completed")
-      yield* until("asked again", Effect.map(read(parked), (task) => task.attempt === 2))
-      assert.deepStrictEqual(yield* get(other, parked), before)
-      yield* other.engine.answer(owner, parked, accept)
-      yield* becomes(other, parked, "completed")
-      assert.strictEqual((yield* read(parked)).lostAttempts, 0)
-    })),
+  test(
+    "what waits, for input or for its turn, is handed over unharmed, and nothing more is begun",
+    ({ becomes, until }) =>
+      Effect.gen(function*() {
+        const runs = yield* Ref.make(0)
+        const gate = yield* Deferred.make<string>()
+        const resumable = (text: string) =>
+          Effect.andThen(Ref.update(runs, (count) => count + 1), text === "ask" ? asking(text) : Effect.succeed("ran"))
+        const leaving = yield* start({ once: () => Deferred.await(gate), resumable }, { ...quick, concurrency: 1 })
+        const other = yield* start({}, idle)
+        const parked = yield* call(other, "resumable", "ask")
+        const before = yield* becomes(other, parked, "input_required")
+        const busy = yield* call(other, "once")
+        yield* started(until, busy)
+        const queued = yield* call(leaving, "resumable")
+        const stopping = yield* Effect.forkChild(leaving.stop)
+        yield* until("handed back", Effect.map(read(parked), (task) => "running" in task && !task.running))
+        yield* Deferred.succeed(gate, "in time")
+        yield* until("it has stopped", Effect.sync(() => stopping.pollUnsafe() !== undefined))
+        assert.strictEqual((yield* get(other, busy)).status, "completed")
+        assert.strictEqual((yield* get(other, queued)).status, "working")
+        assert.strictEqual(yield* Ref.get(runs), 1)
+        yield* start({ resumable }, quick)
+        yield* becomes(other, queued, "completed")
+        yield* until("asked again", Effect.map(read(parked), (task) => task.attempt === 2))
+        assert.deepStrictEqual(yield* get(other, parked), before)
+        yield* other.engine.answer(owner, parked, accept)
+        yield* becomes(other, parked, "completed")
+        assert.strictEqual((yield* read(parked)).lostAttempts, 0)
+      })
+  ),
 
-  test("a handler that cannot be interrupted does not hold up the end, and is taken up by others", ({ becomes, until }) =>
-    Effect.gen(function*() {
-      const gate = yield* Deferred.make<string>()
-      const resumable = () =>
-        Effect.flatMap(CurrentTask.CurrentTask, ({ attempt }) =>
-          attempt === 1 ? Effect.uninterruptible(Deferred.await(gate)) : Effect.succeed("elsewhere"))
-      const leaving = yield* start({ resumable }, quick)
-      const other = yield* start({}, idle)
-      const taskId = yield* call(other, "resumable")
-      yield* started(until, taskId)
-      const stopping = yield* Effect.forkChild(leaving.stop)
-      yield* until("it has stopped", Effect.sync(() => stopping.pollUnsafe() !== undefined))
-      yield* start({ resumable }, quick)
-      yield* becomes(other, taskId, "completed")
-      yield* Deferred.succeed(gate, "too late")
-      assert.strictEqual((yield* get(other, taskId)).result.content[0].text, "elsewhere")
-    })),
+  test(
+    "a handler that cannot be interrupted does not hold up the end, and is taken up by others",
+    ({ becomes, until }) =>
+      Effect.gen(function*() {
+        const gate = yield* Deferred.make<string>()
+        const resumable = () =>
+          Effect.flatMap(CurrentTask.CurrentTask, ({ attempt }) =>
+            attempt === 1 ? Effect.uninterruptible(Deferred.await(gate)) : Effect.succeed("elsewhere"))
+        const leaving = yield* start({ resumable }, quick)
+        const other = yield* start({}, idle)
+        const taskId = yield* call(other, "resumable")
+        yield* started(until, taskId)
+        const stopping = yield* Effect.forkChild(leaving.stop)
+        yield* until("it has stopped", Effect.sync(() => stopping.pollUnsafe() !== undefined))
+        yield* start({ resumable }, quick)
+        yield* becomes(other, taskId, "completed")
+        yield* Deferred.succeed(gate, "too late")
+        assert.strictEqual((yield* get(other, taskId)).result.content[0].text, "elsewhere")
+      })
+  ),
 
   test("a store that is away does not hold up the end either", ({ becomes, until }) =>
     Effect.gen(function*() {

@@ -58,7 +58,7 @@ export const cases: ReadonlyArray<SignalCase> = [
       const subscription = yield* here.subscribe
       for (const taskId of ["a", "b", "c"]) yield* here.publish(taskId)
       assert.deepStrictEqual(yield* PubSub.takeUpTo(subscription, 10), ["a", "b", "c"])
-    })),
+    }).pipe(Effect.timeout("20 seconds"))),
 
   test("is heard by every other process, both ways", ["processes"], (open) =>
     Effect.gen(function*() {

@@ -132,6 +132,19 @@ const people = [
 ]
 
 const owners: ReadonlyArray<StoreCase> = [
+  test("tells ids apart by every character", Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    const ids = people.filter((taskId) => taskId !== "")
+    for (const taskId of ids) yield* store.create(working({ taskId, statusMessage: taskId }), noLimit)
+    for (const taskId of ids) {
+      const { task } = Option.getOrThrow(yield* store.read(taskId))
+      assert.deepStrictEqual([task.taskId, task.statusMessage], [taskId, taskId])
+      assert.isTrue(yield* store.remove(taskId, 1))
+      assert.deepStrictEqual(yield* store.read(taskId), Option.none())
+    }
+    assert.deepStrictEqual(yield* store.list({ limit: 100 }), [])
+  })),
+
   test("tells owners apart by every character", Effect.gen(function*() {
     const store = yield* TaskStore.TaskStore
     for (const [index, owner] of people.entries()) {

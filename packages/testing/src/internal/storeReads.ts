@@ -71,6 +71,20 @@ const finds: ReadonlyArray<StoreCase> = [
     assert.deepStrictEqual(yield* dueIds(last), ["a", "b", "c", "d"])
   })),
 
+  test("keeps what is long overdue until it is removed", Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    const overdue = working({ createdAt: 0, lastUpdatedAt: 0, ttlMs: 0 })
+    const first = yield* create(overdue)
+    assert.deepStrictEqual(yield* store.read("task-1"), Option.some(first))
+    assert.strictEqual(Option.getOrThrow(yield* store.view("task-1")).dueAt, 0)
+    assert.strictEqual(yield* store.countLive("ada"), 1)
+    assert.deepStrictEqual(yield* listIds({ limit: 10, live: true }), ["task-1"])
+    assert.deepStrictEqual(yield* store.due(0, 10), [{ taskId: "task-1", version: 1, live: true }])
+    const second = yield* store.replace(first, completed(overdue))
+    assert.deepStrictEqual(yield* store.read("task-1"), Option.some(second))
+    assert.deepStrictEqual(yield* store.due(0, 10), [{ taskId: "task-1", version: 2, live: false }])
+  })),
+
   test("keeps a life longer than time can be counted", Effect.gen(function*() {
     const store = yield* TaskStore.TaskStore
     const forever = working({ ttlMs: Number.MAX_SAFE_INTEGER })
