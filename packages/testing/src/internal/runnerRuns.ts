@@ -32,6 +32,18 @@ const runs: ReadonlyArray<RunnerCase> = [
       assert.deepStrictEqual(task.result, { resultType: "complete", content: [{ type: "text", text: "hello" }] })
     })),
 
+  test("runs a handler once for each call, with the arguments of that call", ({ becomes }) =>
+    Effect.gen(function*() {
+      const runs = yield* Ref.make<ReadonlyArray<string>>([])
+      const once = (text: string) => Effect.as(Ref.update(runs, (before) => [...before, text]), text)
+      const process = yield* start({ once })
+      for (const text of ["a", "b", "c"]) {
+        const task = yield* becomes(process, yield* call(process, "once", text), "completed")
+        assert.strictEqual(task.result.content[0].text, text)
+      }
+      assert.deepStrictEqual(yield* Ref.get(runs), ["a", "b", "c"])
+    })),
+
   test("completes with isError when the tool fails as it declared [E11]", ({ becomes }) =>
     Effect.gen(function*() {
       const process = yield* start({ once: () => Effect.fail("no such report") })
