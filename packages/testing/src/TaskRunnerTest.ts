@@ -12,6 +12,7 @@ import type { Fleet } from "./Fleet.ts"
 import type { Time } from "./FleetTime.ts"
 import { register } from "./internal/register.ts"
 import * as runnerFaults from "./internal/runnerFaults.ts"
+import * as runnerLostReplies from "./internal/runnerLostReplies.ts"
 import * as runnerReplicas from "./internal/runnerReplicas.ts"
 import * as runnerRestarts from "./internal/runnerRestarts.ts"
 import * as runnerRuns from "./internal/runnerRuns.ts"
@@ -64,7 +65,8 @@ export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...runnerRestarts.cases,
   ...runnerReplicas.cases,
   ...runnerShutdown.cases,
-  ...runnerFaults.cases
+  ...runnerFaults.cases,
+  ...runnerLostReplies.cases
 ]
 
 /**
