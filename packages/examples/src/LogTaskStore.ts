@@ -35,7 +35,7 @@ const open = Effect.fnUntraced(function*(path: string) {
   const rows = new Map<string, Row>()
   // What follows the last line end was being written when its process died. Nobody was told that it was kept.
   for (const line of text.split("\n").slice(0, -1)) {
-    const { row, taskId } = yield* Schema.decodeUnknownEffect(Line)(line)
+    const { row, taskId } = yield* Schema.decodeEffect(Line)(line)
     if (row === null) rows.delete(taskId)
     else rows.set(taskId, row)
   }

@@ -6,7 +6,7 @@ import { StoredTasks, TestTasks } from "@effect-mcp-tasks/testing"
 import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Result } from "effect"
+import { Effect, FileSystem, Layer, Option, Result } from "effect"
 import * as Transcode from "../src/guide.ts"
 import * as LogTaskStore from "../src/LogTaskStore.ts"
 
@@ -47,6 +47,24 @@ describe("a file of tasks", () => {
       yield* append(path, "damaged\n")
       const opened = yield* Effect.result(Effect.provide(list, store(path), { local: true }))
       assert.isTrue(Result.isFailure(opened))
+    }))
+
+  it.effect("says of the first write that fails that it may have happened, and writes nothing more", () =>
+    Effect.gen(function*() {
+      const path = yield* newFile
+      const kept = yield* Effect.provide(create, store(path), { local: true })
+      const readOnly = Layer.effect(FileSystem.FileSystem, Effect.map(FileSystem.FileSystem, (fs) => ({
+        ...fs,
+        open: (path: string, options?: { readonly flag?: FileSystem.OpenFlag | undefined }) =>
+          fs.open(path, options?.flag === "a" ? { flag: "r" } : options)
+      }))).pipe(Layer.provide(NodeFileSystem.layer))
+      yield* Effect.gen(function*() {
+        const { read, remove } = yield* TaskStore.TaskStore
+        for (const reason of ["Unavailable", "ReadOnly"]) {
+          assert.strictEqual((yield* Effect.flip(remove("task-1", 1))).reason, reason)
+          assert.deepStrictEqual(yield* read("task-1"), Option.some(kept))
+        }
+      }).pipe(Effect.provide(Layer.provide(LogTaskStore.layer(path), readOnly)))
     }))
 
   it.effect("carries a tool over a crash of its server", () =>

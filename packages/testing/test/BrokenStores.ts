@@ -158,9 +158,13 @@ const writing: ReadonlyArray<BrokenStore> = [
       const given = new Map<string, Task.Task>()
       return {
         ...store,
-        create: (task, options) => Effect.tap(store.create(task, options), () => Effect.sync(() => given.set(task.taskId, task))),
+        create: (task, options) =>
+          Effect.tap(store.create(task, options), () => Effect.sync(() => given.set(task.taskId, task))),
         read: (taskId) =>
-          Effect.map(store.read(taskId), Option.map((stored) => ({ ...stored, task: given.get(taskId) ?? stored.task })))
+          Effect.map(
+            store.read(taskId),
+            Option.map((stored) => ({ ...stored, task: given.get(taskId) ?? stored.task }))
+          )
       }
     },
     noticedBy: ["keeps what was written, whatever is done to the value afterwards"]
@@ -224,7 +228,8 @@ const finding: ReadonlyArray<BrokenStore> = [
       const order: Array<string> = []
       return {
         ...store,
-        create: (task, options) => Effect.tap(store.create(task, options), () => Effect.sync(() => order.push(task.taskId))),
+        create: (task, options) =>
+          Effect.tap(store.create(task, options), () => Effect.sync(() => order.push(task.taskId))),
         list: (options) =>
           Effect.map(store.list(options), (page) =>
             page.toSorted((a, b) => order.indexOf(a.task.taskId) - order.indexOf(b.task.taskId)))
@@ -338,7 +343,10 @@ const keeping: ReadonlyArray<BrokenStore> = [
   },
   {
     name: "NaN is stored as null",
-    breaks: (store) => ({ ...store, create: (task, options) => store.create(JSON.parse(JSON.stringify(task)), options) }),
+    breaks: (store) => ({
+      ...store,
+      create: (task, options) => store.create(JSON.parse(JSON.stringify(task)), options)
+    }),
     noticedBy: ["never stores what cannot come back: an argument"]
   },
   {

@@ -44,8 +44,10 @@ const handlers = (change: (run: TaskTools.ToolCall["run"]) => TaskTools.ToolCall
 /** The engine as handlers' callers see it, changed. */
 const callers = (change: (engine: TaskEngine.TaskEngine["Service"]) => Partial<TaskEngine.TaskEngine["Service"]>) =>
   single(
-    Layer.effect(TaskEngine.TaskEngine, Effect.map(TaskEngine.TaskEngine, (engine) => ({ ...engine, ...change(engine) })))
-      .pipe(Layer.provideMerge(Embedded.layer))
+    Layer.effect(
+      TaskEngine.TaskEngine,
+      Effect.map(TaskEngine.TaskEngine, (engine) => ({ ...engine, ...change(engine) }))
+    ).pipe(Layer.provideMerge(Embedded.layer))
   )
 
 /** The store as the runner sees it, changed. */
@@ -119,7 +121,10 @@ const embedded: ReadonlyArray<BrokenRunner> = [
   {
     name: "answers are lost",
     fleet: callers(() => ({ answer: () => Effect.void })),
-    noticedBy: ["asks, takes the answer, and goes on", "refuses an answer that does not fit, and keeps the question [F10]"]
+    noticedBy: [
+      "asks, takes the answer, and goes on",
+      "refuses an answer that does not fit, and keeps the question [F10]"
+    ]
   },
   {
     name: "what an earlier process left is not taken up",

@@ -89,7 +89,8 @@ describe("a case that a backend cannot pass", () => {
       reasons,
       "shares one limit between all processes (lacks processes: one file; exactLimit: rows are not locked)"
     )
-    const needing = TaskStoreTest.cases.filter(({ needs }) => needs.includes("exactLimit") || needs.includes("processes"))
+    const needing = TaskStoreTest.cases.filter(({ needs }) =>
+      needs.includes("exactLimit") || needs.includes("processes"))
     assert.strictEqual(reasons.length, needing.length)
   })
 

@@ -35,8 +35,8 @@ export const register = <P, Capability extends string>(
     const test = time === "test" ? it.effect : it.live
     for (const each of cases) {
       const reason = Suite.reasonToSkip(each, lacks)
-      if (reason === undefined) test(each.title, () => each.run(place), timeout)
-      else it.skip(`${each.title} (${reason})`, () => undefined)
+      const title = reason === undefined ? each.title : `${each.title} (${reason})`
+      test.skipIf(reason !== undefined)(title, () => each.run(place), timeout)
     }
   })
 }
