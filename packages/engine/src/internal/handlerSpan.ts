@@ -23,5 +23,8 @@ export const within = ({ attempt, taskId, tool, traceparent }: Task.Task) => {
     ...(Option.isSome(caller) ? { parent: caller.value } : { root: true }),
     kind: "consumer",
     attributes: { "mcp.tool.name": tool, "mcp.task.id": taskId, "mcp.task.attempt": attempt }
+  }, {
+    // It would name this file, and be kept for as long as the handler waits.
+    captureStackTrace: false
   })
 }

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -94,8 +95,14 @@ export class RunningTasks {
     const parking = { seat, waits: 0 }
     const attempt = new Attempt({ engine, patiently: this.patiently, park: this.park(parking) }, stored)
     return call.run.pipe(
-      Effect.provideService(CurrentTask, taskHandle.make(attempt, limits)),
-      Effect.provideService(DeclaredCapabilities, stored.task.capabilities),
+      // Together: what a fiber had before is kept with each change, for as long as it waits.
+      Effect.provideContext(
+        Context.add(
+          Context.make(CurrentTask, taskHandle.make(attempt, limits)),
+          DeclaredCapabilities,
+          stored.task.capabilities
+        )
+      ),
       handlerSpan.within(stored.task),
       Effect.interruptible,
       Effect.onExit((exit) => this.finish(attempt, parking, exit)),
