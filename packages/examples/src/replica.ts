@@ -36,6 +36,7 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
     Layer.provide(
       NodeHttpServer.layer(createServer, { host: "127.0.0.1", port, gracefulShutdownTimeout: "2 seconds" })
     ),
+    Storage.closeWithin("25 seconds"),
     Layer.launch
   )
 }
