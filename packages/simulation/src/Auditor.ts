@@ -143,8 +143,10 @@ export class Auditor {
       })
     }
     const refused = (taskId: string, tag: string, to: string) => {
-      const task = this.file(taskId).now
-      if (task !== undefined) this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
+      const { name, now: task } = this.file(taskId)
+      if (task === undefined) return
+      this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
+      this.world.tell(process.name, () => `${name}: ${TaskTransition.phase(task)} ${tag} ${to}`)
     }
     const asked = <A, E, R>(tag: string, taskId: string, effect: Effect.Effect<A, E, R>) =>
       Effect.suspend(() => {

@@ -35,12 +35,20 @@ export class World {
   isStopped = false
   /** What happened, in words, for people and for the fingerprint of the history. */
   readonly history: Array<string> = []
+  /** Whether what is said is written down too: for telling a story. */
+  readonly isTold: boolean
   private readonly calendar: Array<Moment> = []
   private readonly ready: Array<Process> = []
   private readonly dice: Dice
 
-  constructor(dice: Dice) {
+  constructor(dice: Dice, isTold = false) {
     this.dice = dice
+    this.isTold = isTold
+  }
+
+  /** Writes down what somebody says or hears, where the story is told. */
+  tell(who: string, what: () => string): void {
+    if (this.isTold) this.note(who, what())
   }
 
   /** Writes down what happened. */
