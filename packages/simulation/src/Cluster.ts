@@ -85,7 +85,7 @@ export class Cluster {
     this.scenario = scenario
     this.dice = new Dice(scenario.seed)
     this.world = new World(this.dice.stream("world"), isTold)
-    this.auditor = new Auditor(this.world, new Coverage(), rules)
+    this.auditor = new Auditor(this.world, new Coverage(), runner, rules)
     this.story = new Story(this.world, (taskId) => this.auditor.file(taskId).name)
     this.weather = new Weather(this.world, this.dice.stream("weather"), {
       rates: scenario.rates,
@@ -114,8 +114,15 @@ export class Cluster {
   /** Everything is up again, and nothing goes wrong from now on. */
   readonly heal = (): void => {
     this.isCalm = true
+    this.world.calmSinceMs = this.world.now
     this.world.note("world", "calm")
     for (const server of this.servers) if (!server.process.isAlive) server.start()
+  }
+
+  /** Has the auditor look at everything, after a time of calm. */
+  readonly look = (): void => {
+    const { findsOrphans } = runners[this.scenario.runner]
+    this.auditor.calm(findsOrphans, this.servers.map(({ process }) => process).filter(({ isAlive }) => isAlive))
   }
 
   private readonly onFault = (name: FaultName): void => {

@@ -60,6 +60,10 @@ export class Process {
   readonly world: World
   readonly dice: Dice
   isAlive = true
+  /** When it was told to go away, in milliseconds of the world. */
+  leavesAtMs: number | undefined
+  /** When it last showed to others that it is alive, where workers do that. */
+  beatAtMs: number | undefined
   private shown = 0
   private readonly followsMs: number | undefined
   private aheadMs: number

@@ -31,6 +31,8 @@ export class World {
   now = 0
   /** How many things have happened: turns of processes and moments. */
   steps = 0
+  /** Since when nothing goes wrong any more. */
+  calmSinceMs: number | undefined
   /** Whether there is a reason not to go on. */
   isStopped = false
   /** What happened, in words, for people and for the fingerprint of the history. */
