@@ -77,7 +77,7 @@ export class Shared {
       beat: (worker) =>
         failing("beat")(remote(() => {
           beats.set(worker, (beats.get(worker) ?? 0) + 1)
-          process.beatAtMs = this.world.now
+          process.beat()
         })),
       leave: (worker) =>
         failing("leave")(remote(() => {

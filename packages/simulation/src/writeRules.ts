@@ -95,13 +95,14 @@ const fenced = ({ after, before, process }: Write, file: TaskFile): Found => {
     : breach("two-writers", `${process.name} wrote to ${file.name}, whose attempt is of ${holder?.name ?? "nobody"}`)
 }
 
-/** How long a beat of a worker counts at the least, and how long it takes all of them to beat again, in milliseconds. */
-const beatMs = 2_500
-const settledMs = 20_000
+/** How long it may take until others know of it and all that they have begun before is over, in milliseconds. */
+const newsMs = 30_000
 
-/** Whether the holder of an attempt has just shown that it is alive, or could have. */
-const isAwake = ({ beatAtMs, isAlive, world: { calmSinceMs = Infinity, now } }: Process): boolean =>
-  isAlive && beatAtMs !== undefined && (now - beatAtMs < beatMs || now - calmSinceMs > settledMs)
+/** Whether the holder of an attempt has long shown that it is alive, or could have. */
+const isAwake = (holder: Process): boolean => {
+  const { beats, isAlive, world: { calmSinceMs = Infinity, now } } = holder
+  return holder.hasBeaten(newsMs) || (isAlive && beats !== undefined && now - calmSinceMs > newsMs)
+}
 
 /** An attempt is lost when its holder is dead, or seems to be; never to the holder itself. */
 const taken = ({ after, before, process }: Write, file: TaskFile): Found => {
