@@ -1,5 +1,6 @@
 import * as FaultsTest from "./FaultsTest.ts"
 import { embedded, inMemory, onSqlite } from "./FleetLayers.ts"
+import * as LostStartTest from "./LostStartTest.ts"
 import * as ReplicasTest from "./ReplicasTest.ts"
 import * as ShutdownTest from "./ShutdownTest.ts"
 import * as TaskRunnerTest from "./TaskRunnerTest.ts"
@@ -14,4 +15,5 @@ for (const [name, layer] of [["memory", inMemory], ["SQLite", onSqlite]] as cons
   ReplicasTest.suite(`replicas on ${name}`, layer, capabilities)
   ShutdownTest.suite(`a replica that goes away, on ${name}`, layer, capabilities)
   FaultsTest.suite(`replicas in trouble, on ${name}`, layer, capabilities)
+  LostStartTest.suite(`a worker that hears nothing, on ${name}`, layer, capabilities)
 }

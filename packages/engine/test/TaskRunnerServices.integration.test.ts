@@ -6,6 +6,7 @@ import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
 import * as FaultsTest from "./FaultsTest.ts"
 import * as Fleet from "./Fleet.ts"
+import * as LostStartTest from "./LostStartTest.ts"
 import * as ReplicasTest from "./ReplicasTest.ts"
 import * as services from "./services.ts"
 import * as ShutdownTest from "./ShutdownTest.ts"
@@ -64,6 +65,7 @@ const declare = <E>(name: string, layer: Layer.Layer<Fleet.Fleet, E>) => {
   ReplicasTest.suite(`replicas on ${name}`, layer, capabilities)
   ShutdownTest.suite(`a replica that goes away, on ${name}`, layer, capabilities)
   FaultsTest.suite(`replicas in trouble, on ${name}`, layer, capabilities)
+  LostStartTest.suite(`a worker that hears nothing, on ${name}`, layer, capabilities)
 }
 
 services.withService(services.redis, (url) => declare("Redis", onRedis(url)))

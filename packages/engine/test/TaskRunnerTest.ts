@@ -166,7 +166,9 @@ export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilitie
             })
         })
         const taskId = yield* call(process, "once")
-        const open = Effect.map(get(process, taskId), ({ inputRequests }) => Object.keys(inputRequests ?? {}).join())
+        // Asked side by side: where the store has several connections, either may be written first.
+        const open = Effect.map(get(process, taskId), ({ inputRequests }) =>
+          Object.keys(inputRequests ?? {}).toSorted().join())
         yield* until("both are asked", Effect.map(open, (keys) => keys === "a,b"))
         yield* process.engine.answer(owner, taskId, { a: accept.confirm })
         assert.strictEqual(yield* open, "b")

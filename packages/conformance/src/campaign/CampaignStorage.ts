@@ -3,7 +3,7 @@
  *
  * @since 0.2.0
  */
-import type * as Storage from "@effect-mcp-tasks/engine/Storage"
+import * as Storage from "@effect-mcp-tasks/engine/Storage"
 import * as TaskClock from "@effect-mcp-tasks/engine/TaskClock"
 import * as TaskQueue from "@effect-mcp-tasks/engine/TaskQueue"
 import * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
@@ -52,7 +52,10 @@ export const layers = {
       TaskWorkers.layerRedisWith({ prefix: name }),
       TaskSignal.layerRedisWith({ channel: name }),
       TaskClock.layerRedis
-    ).pipe(Layer.provide(NodeRedis.layer({ url: at, disableOfflineQueue: true }))),
+    ).pipe(
+      Storage.closeWithin("3 seconds"),
+      Layer.provide(NodeRedis.layer({ url: at, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds")))
+    ),
   postgres: ({ at, name }: StorageOptions) =>
     Layer.mergeAll(
       TaskStore.layerSql,
@@ -61,8 +64,11 @@ export const layers = {
       TaskSignal.layerPostgresWith({ channel: name }),
       TaskClock.layerSql
     ).pipe(
+      Storage.closeWithin("3 seconds"),
       Layer.provide(
-        PgClient.layer({ url: Redacted.make(at), maxConnections: 6, startupOptions: `-c search_path=${name}` })
+        PgClient.layer({ url: Redacted.make(at), maxConnections: 6, startupOptions: `-c search_path=${name}` }).pipe(
+          Storage.closeWithin("5 seconds")
+        )
       )
     )
 } satisfies Record<string, (options: StorageOptions) => Layer.Layer<Storage.Storage, unknown>>
