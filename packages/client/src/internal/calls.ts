@@ -102,9 +102,18 @@ export const make = (parts: Parts, scope: Scope.Scope) => {
     start: <A, R, E, R2>(
       given: Given<A, R, E, R2>
     ): Effect.Effect<TaskHandle<A, E>, TaskClientError | E, R | R2 | Scope.Scope> =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.map(started(given, restore), ({ handle }): TaskHandle<A, E> => handle)
-      ),
+      Effect.suspend(() => {
+        let taskId = Option.none<string>()
+        // The caller may be interrupted in the moment in which the handle is on its way to them.
+        return Effect.uninterruptibleMask((restore) =>
+          Effect.map(started(given, restore), ({ handle }): TaskHandle<A, E> => {
+            taskId = handle.id
+            return handle
+          })
+        ).pipe(Effect.onInterrupt(() =>
+          Option.isSome(taskId) && given.options.onInterrupt !== "leave" ? cancel(taskId.value) : Effect.void
+        ))
+      }),
     call: <A, R, E, R2>(given: Given<A, R, E, R2>): Effect.Effect<A, TaskClientError | InputRefused | E, R | R2> =>
       Effect.scoped(Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(started(given, restore), ({ forget, handle }) => {
