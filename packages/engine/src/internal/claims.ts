@@ -104,7 +104,7 @@ export const make = (services: ClaimServices) => {
       )
     }).pipe(Effect.uninterruptible)
 
-  return { claim, isUnattended }
+  return { claim, isUnattended, hasRoom: () => slots.isVacant }
 }
 
 /**
