@@ -96,8 +96,8 @@ export const print = (plan: Plan, real: Run): { readonly text: string; readonly 
       ...(real.open === 0 ? [] : [`  ${real.open} were still open when the run ended`]),
       "",
       `A request took ${real.roundTripMs.toFixed(1)} ms on average, where ${plan.settings.roundTripMs} were planned for.`,
-      "For someone who knew that beforehand:",
-      line({ ...rates("all requests per second", (ledger) => ledger.requestRate()), predicted: informed(plan, real) }),
+      "Requests per second, had one known that:",
+      line({ ...rates("all", (ledger) => ledger.requestRate()), predicted: informed(plan, real) }),
       "",
       judged.every(isClose)
         ? `Every request rate of at least ${fewest} requests was predicted within ${100 * tolerance} percent.`
