@@ -1,5 +1,5 @@
 /** A question is worth the same whether a task asks it or the call itself does. */
-import { InputHandler, TaskClientError } from "@effect-mcp-tasks/client"
+import { InputHandler, type TaskClientError } from "@effect-mcp-tasks/client"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Schema } from "effect"
 import * as HostileServer from "./HostileServer.ts"
