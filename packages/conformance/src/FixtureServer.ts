@@ -7,6 +7,7 @@
 import * as Embedded from "@effect-mcp-tasks/engine/Embedded"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as HttpStartup from "@effect-mcp-tasks/server/HttpStartup"
 import * as HttpTransport from "@effect-mcp-tasks/server/HttpTransport"
 import * as ToolSwitch from "@effect-mcp-tasks/server/ToolSwitch"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -16,7 +17,13 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { createServer } from "node:http"
 
-const info = { name: "effect-mcp-tasks-conformance", version: "0.1.0" }
+/**
+ * What the server says of itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const info = { name: "effect-mcp-tasks-conformance", version: "0.1.0" }
 
 /** How long plain calls may finish in when the server ends; then they are interrupted. */
 const grace = "2 seconds"
@@ -34,7 +41,11 @@ export const layer = (port: number) =>
     Layer.provide(ToolSwitch.layer),
     Layer.provide([Embedded.layer, TaskOwner.layerAnonymous]),
     Layer.provideMerge(
-      NodeHttpServer.layer(createServer, { port, host: "127.0.0.1", gracefulShutdownTimeout: grace })
+      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+        port,
+        host: "127.0.0.1",
+        gracefulShutdownTimeout: grace
+      })
     )
   )
 

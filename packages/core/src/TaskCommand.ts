@@ -19,7 +19,13 @@ const worker = { at: Instant, attempt: Schema.Natural }
  *
  * Taking a task that is already running means that its attempt is lost: the task's recovery decides. `after` names
  * the attempt that this one is to follow, so that of several workers who take the task at the same moment only one
- * does. `worker` names who takes it, where several workers share a store.
+ * does. `worker` names who takes it, where several workers share a store. Both together name a claim: a worker that
+ * has not heard what became of its `Start` says it again, with the same `after`, and goes on with what it has started.
+ *
+ * **Gotchas**
+ *
+ * Only before the handler of that attempt has begun: whoever has lost a handler reads the task, and follows the attempt
+ * that it finds there.
  *
  * @category models
  * @since 0.1.0

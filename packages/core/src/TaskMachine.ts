@@ -16,7 +16,8 @@
  * 4. `lastUpdatedAt` never goes back, and moves with every change that a client can see.
  * 5. `Start` raises `attempt`. Every command of a worker carries its attempt and is refused when that is no longer
  *    the current one, so two workers can never both write. A `Start` that says which attempt it is to follow is
- *    refused alike, so of several workers one starts.
+ *    refused alike, so of several workers one starts. The one that did is acknowledged when it says the same again,
+ *    since the answer to its first `Start` may have been lost; that is no lost attempt.
  * 6. Cancelling is cooperative. A task that is not running, or that waits for input, is cancelled at once; a running
  *    one is asked to stop, and the state its handler really ends in wins. Handing a task back is never a cancel.
  * 7. The journal, which is the answers and the recorded steps, only grows.
@@ -187,8 +188,11 @@ const decideWorker = (task: LiveTask, command: WorkerCommand): Decision => {
 const start = (task: LiveTask, command: Named<"Start">): Decision => {
   const at = dated(task, command.at)
   if (isDue(task, command.at)) return happened(expired(task, command.at))
-  if (command.after !== undefined && command.after !== task.attempt) return refuse(task, command, "StaleAttempt")
+  const isRepeated = isSameClaim(task, command)
+  const isStale = command.after !== undefined && command.after !== task.attempt
+  if (isStale && !isRepeated) return refuse(task, command, "StaleAttempt")
   if (isCancelRequested(task)) return happened(cancelled(task, at))
+  if (isRepeated) return nothing
   const started: TaskEvent = {
     _tag: "Started",
     at,
@@ -201,6 +205,10 @@ const start = (task: LiveTask, command: Named<"Start">): Decision => {
   if (task.lostAttempts >= task.policy.maxLostAttempts) return happened(lost, failed(task, at, lostTooOften))
   return happened(lost, started)
 }
+
+/** Whether the running attempt is the one that this very `Start` began: the same worker, after the same attempt. */
+const isSameClaim = (task: LiveTask, { after, worker }: Named<"Start">): boolean =>
+  task.running && worker !== undefined && worker === task.worker && after !== undefined && after + 1 === task.attempt
 
 const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   const { key, request } = command

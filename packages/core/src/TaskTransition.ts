@@ -128,6 +128,8 @@ const always = (to: Outcome["to"]): Cell => [on("always", to)]
 const due = on("the deadline is reached", "failed")
 const stale = on("another attempt", "StaleAttempt")
 const expire: Cell = [due, otherwise("NotDue")]
+const claimed = on("the same worker, after the same attempt", "unchanged")
+const follows = on("it is to follow another attempt", "StaleAttempt")
 const recover = on("the deadline is reached, the tool must not be repeated, or too many attempts were lost", "failed")
 
 /** The commands of a worker that has the task. What it may record changes no phase. */
@@ -197,10 +199,10 @@ const terminal: Row = {
  * @since 0.1.0
  */
 export const table: { readonly [P in Phase]: Row } = {
-  queued: { ...vacant, Start: [due, otherwise("running")], Answer: always("unchanged") },
+  queued: { ...vacant, Start: [due, follows, otherwise("running")], Answer: always("unchanged") },
   running: {
     ...attended("running"),
-    Start: [recover, otherwise("running")],
+    Start: [recover, claimed, follows, otherwise("running")],
     Ask: ask(on("the key is answered", "unchanged"), "parked"),
     Answer: always("unchanged"),
     Release: release("queued"),
@@ -208,7 +210,7 @@ export const table: { readonly [P in Phase]: Row } = {
   },
   cancelling: {
     ...attended("cancelling"),
-    Start: [due, otherwise("cancelled")],
+    Start: [due, follows, otherwise("cancelled")],
     Ask: ask(on("the key is answered", "unchanged"), "cancelled"),
     Answer: always("unchanged"),
     Stop: [stale, otherwise("cancelled")],
@@ -217,7 +219,7 @@ export const table: { readonly [P in Phase]: Row } = {
   },
   parked: {
     ...attended("parked"),
-    Start: [recover, otherwise("parked")],
+    Start: [recover, claimed, follows, otherwise("parked")],
     Ask: ask(on("the key is answered or outstanding", "unchanged"), "parked"),
     Withdraw: [
       stale,
@@ -235,7 +237,7 @@ export const table: { readonly [P in Phase]: Row } = {
   },
   unattended: {
     ...vacant,
-    Start: [due, otherwise("parked")],
+    Start: [due, follows, otherwise("parked")],
     Answer: [
       on("no key of it is outstanding", "unchanged"),
       on("others stay outstanding", "unattended"),

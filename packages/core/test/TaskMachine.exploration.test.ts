@@ -15,7 +15,9 @@ const response = { action: "accept" }
 /** Every command at every instant, from small sets, of the holder of an attempt and of its predecessor. */
 const commandsOf = (current: number): ReadonlyArray<TaskCommand.TaskCommand> =>
   instants.flatMap((at): ReadonlyArray<TaskCommand.TaskCommand> => [
-    { _tag: "Start", at },
+    { _tag: "Start", at, after: current, worker: "me" },
+    { _tag: "Start", at, after: current - 1, worker: "me" },
+    { _tag: "Start", at, after: current - 1, worker: "other" },
     { _tag: "Cancel", at },
     { _tag: "Expire", at },
     ...[["a"], ["b"], ["b", "a"]].map((keys) =>
@@ -45,7 +47,7 @@ const fingerprint = (task: Task.Task): string => {
   const questions = task.questions.map(({ key, state }) => `${key}${state}`)
   const steps = task.steps.map(({ name }) => name)
   const last = instants.findLast((instant) => instant <= task.lastUpdatedAt)
-  const rest = [TaskTransition.phase(task), task.attempt, task.lostAttempts, task.ttlMs, last, task.statusMessage]
+  const rest = [TaskTransition.phase(task), task.attempt, task.lostAttempts, task.ttlMs, last, task.statusMessage, task.worker]
   return [...questions, ...steps, ...rest].join()
 }
 

@@ -20,6 +20,18 @@ describe("TaskMachine", () => {
     assert.deepStrictEqual(again, kept)
   }, { arbitrary: { runs: 300 } })
 
+  it.prop("acknowledges a claim that is repeated, and only to whoever made it", [newTasks, moves], ([task, played]) => {
+    for (const before of play(task, played, checkedStep)) {
+      if (Task.isTerminal(before)) return
+      const claim = { _tag: "Start", at: before.lastUpdatedAt, after: before.attempt, worker: "claimant" } as const
+      const claimed = checkedStep(before, claim)
+      if (Task.isTerminal(claimed)) continue
+      assert.strictEqual(checkedStep(claimed, claim), claimed)
+      const other = TaskMachine.step(claimed, { ...claim, worker: "other" })
+      assert.strictEqual(Result.isFailure(other) && other.failure.reason, "StaleAttempt")
+    }
+  }, { arbitrary: { runs: 500 } })
+
   it.prop("applies every event to every task", [newTasks, moves, events], ([task, played, happened]) => {
     const before = play(task, played, checkedStep).at(-1) ?? task
     for (const event of happened) {

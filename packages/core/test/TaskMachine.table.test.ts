@@ -41,13 +41,19 @@ const tasksIn = (phase: TaskTransition.Phase): ReadonlyArray<Task.Task> => {
   return [inPhase[phase], ...histories.map((history) => after(started, ...history, ...last))]
     .flatMap((task) =>
       TaskTransition.phase(task) === phase
-        ? [task, under(task, { recovery: "fail" }), under(task, { maxLostAttempts: 0 }), { ...task, ttlMs: null }]
+        ? [
+          task,
+          { ...task, worker: "a" },
+          under(task, { recovery: "fail" }),
+          under(task, { maxLostAttempts: 0 }),
+          { ...task, ttlMs: null }
+        ]
         : []
     )
 }
 
 const both = [createdAt + 5, createdAt + 60_000]
-const timed = (_tag: "Start" | "Cancel" | "Expire") => both.map((at) => ({ _tag, at }))
+const timed = <Tag extends "Start" | "Cancel" | "Expire">(_tag: Tag) => both.map((at) => ({ _tag, at }))
 
 /** Several commands of every name: with every key and name that a history knows, and with two attempts. */
 const commandsNamed = (tag: Tag): ReadonlyArray<TaskCommand.TaskCommand> => {
@@ -55,6 +61,10 @@ const commandsNamed = (tag: Tag): ReadonlyArray<TaskCommand.TaskCommand> => {
   const workers = [1, 0].map((attempt) => ({ at, attempt }))
   switch (tag) {
     case "Start":
+      return timed(tag).flatMap((start) => [
+        start,
+        ...[0, 1].flatMap((after) => ["a", "b"].map((worker) => ({ ...start, after, worker })))
+      ])
     case "Cancel":
     case "Expire":
       return timed(tag)

@@ -4,8 +4,10 @@
  * @since 0.2.0
  */
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import * as Health from "./Health.ts"
+import * as boundedScope from "./internal/boundedScope.ts"
 import * as TaskEngine from "./TaskEngine.ts"
 import type { TaskQueue } from "./TaskQueue.ts"
 import * as TaskRunner from "./TaskRunner.ts"
@@ -15,6 +17,9 @@ import * as TaskSweeper from "./TaskSweeper.ts"
 import type { TaskTools } from "./TaskTools.ts"
 import type { TaskWorkers, WorkersUnavailable } from "./TaskWorkers.ts"
 
+/** How long a replica takes to end beyond its grace period, however slow its storage is to answer. */
+const longestEnd = Duration.seconds(8)
+
 /**
  * Runs, answers, expires and removes tasks in this process and in every other one that shares the store, the queue,
  * the list of workers and the signals that are provided.
@@ -23,6 +28,11 @@ import type { TaskWorkers, WorkersUnavailable } from "./TaskWorkers.ts"
  *
  * For a server of several processes: `TaskRunner.layerQueueWith`, `TaskSweeper.layer`, `TaskEngine.layer` and
  * `Health.layer` in one. Provide `TaskClock.layerSql` or `layerRedis` too, so that all of them go by one clock.
+ *
+ * **Details**
+ *
+ * When the layer's scope closes, that takes `grace` and at most 8 seconds more: a storage that does not answer is not
+ * waited for, and what the replica could not hand back is taken up by the others once its lease is over.
  *
  * @category layers
  * @since 0.2.0
@@ -34,10 +44,14 @@ export const layerWith = (
   WorkersUnavailable,
   TaskStore | TaskTools | TaskQueue | TaskWorkers | TaskSignal
 > =>
-  Layer.merge(TaskRunner.layerQueueWith(options), TaskSweeper.layer).pipe(
-    Layer.provideMerge(TaskEngine.layer),
-    Layer.provideMerge(Health.layer),
-    Layer.provide(SecureRandom.layerWebCrypto)
+  boundedScope.layer(
+    "A replica",
+    Duration.sum(Duration.fromInputUnsafe(options.grace ?? TaskRunner.defaultGrace), longestEnd),
+    Layer.merge(TaskRunner.layerQueueWith(options), TaskSweeper.layer).pipe(
+      Layer.provideMerge(TaskEngine.layer),
+      Layer.provideMerge(Health.layer),
+      Layer.provide(SecureRandom.layerWebCrypto)
+    )
   )
 
 /**

@@ -6,11 +6,13 @@
  * @since 0.2.0
  */
 import type * as PgClient from "@effect/sql-pg/PgClient"
+import type * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
 import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as boundedScope from "./internal/boundedScope.ts"
 import * as TaskClock from "./TaskClock.ts"
 import * as TaskQueue from "./TaskQueue.ts"
 import * as TaskSignal from "./TaskSignal.ts"
@@ -26,6 +28,37 @@ import * as TaskWorkers from "./TaskWorkers.ts"
 export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.TaskWorkers | TaskSignal.TaskSignal
 
 /**
+ * Bounds how long a layer takes to close.
+ *
+ * **When to use**
+ *
+ * Around the layer of a client that waits, when it is closed, for whatever it has sent, as `NodeRedis.layer` and
+ * `PgClient.layer` do; and around a whole server, whose requests may be in the middle of a write. Were the storage to
+ * stand still at that moment, the process would not end.
+ *
+ * **Gotchas**
+ *
+ * What takes longer is left behind, with its connections open. A program that ends by a signal or with a failure, under
+ * `NodeRuntime.runMain`, ends all the same. What fails to close is in the log, and no failure of the program.
+ *
+ * **Example** (A client that is given up after five seconds)
+ *
+ * ```ts
+ * NodeRedis.layer({ url, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds"))
+ * ```
+ *
+ * @category combinators
+ * @since 0.2.0
+ */
+export const closeWithin =
+  (limit: Duration.Input) => <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+    boundedScope.layer("A layer", limit, layer)
+
+/** What is shared goes by its own time limits, one after the other; together they must not take long to close. */
+const bounded = <E, R>(storage: Layer.Layer<Storage, E, R>): Layer.Layer<Storage, E, R> =>
+  boundedScope.layer("The storage", "3 seconds", storage)
+
+/**
  * On Redis, under keys that begin with `prefix` between braces; `mcp_tasks` unless named.
  *
  * @category layers
@@ -34,13 +67,13 @@ export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.Ta
 export const layerRedisWith = (options: {
   readonly prefix?: string | undefined
 }): Layer.Layer<Storage, Redis.RedisError, Redis.Redis> =>
-  Layer.mergeAll(
+  bounded(Layer.mergeAll(
     TaskStore.layerRedisWith(options),
     TaskQueue.layerRedisWith(options),
     TaskWorkers.layerRedisWith(options),
     TaskSignal.layerRedisWith({ channel: options.prefix }),
     TaskClock.layerRedis
-  )
+  ))
 
 /**
  * On Redis. Needs a client such as `NodeRedis.layer` of `@effect/platform-node`.
@@ -60,13 +93,13 @@ export const layerPostgres: Layer.Layer<
   Storage,
   Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient | PgClient.PgClient
-> = Layer.mergeAll(
+> = bounded(Layer.mergeAll(
   TaskStore.layerSql,
   TaskQueue.layerSql,
   TaskWorkers.layerSql,
   TaskSignal.layerPostgres,
   TaskClock.layerSql
-)
+))
 
 /**
  * On one SQLite file, for processes of one machine.
@@ -82,10 +115,10 @@ export const layerSqlite: Layer.Layer<
   Storage,
   Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Layer.mergeAll(
+> = bounded(Layer.mergeAll(
   TaskStore.layerSql,
   TaskQueue.layerSql,
   TaskWorkers.layerSql,
   TaskSignal.layerPoll,
   TaskClock.layerSql
-)
+))

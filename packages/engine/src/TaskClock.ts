@@ -16,6 +16,7 @@ import * as Redis from "effect/persistence/Redis"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
+import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as loop from "./internal/loop.ts"
 
 /**
@@ -107,4 +108,4 @@ export const layerRedis: Layer.Layer<never, Redis.RedisError, Redis.Redis> = Lay
         ([seconds, micros]) => Number(seconds) * 1_000 + Number(micros) / 1_000
       )
     ))
-)
+).pipe(Layer.provide(boundedRedis.layer))

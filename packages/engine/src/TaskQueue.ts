@@ -19,6 +19,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
+import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as loop from "./internal/loop.ts"
 
 /**
@@ -218,7 +219,7 @@ export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueu
     quietly(
       PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
     )
-  )
+  ).pipe(Layer.provide(boundedRedis.layer))
 
 /**
  * Keeps the queue in the Redis that keeps the tasks. A task is created first and then offered; one that was not, since

@@ -105,6 +105,14 @@ export interface QueueOptions {
 }
 
 /**
+ * For how long running handlers may go on to their end when their process goes away, unless it is told otherwise.
+ *
+ * @category constants
+ * @since 0.2.0
+ */
+export const defaultGrace: Duration.Duration = Duration.seconds(10)
+
+/**
  * Runs handlers in this process for all replicas that share a store, a queue and a list of workers.
  *
  * **Details**
@@ -139,7 +147,7 @@ export const layerQueueWith = (
       concurrency: options.concurrency ?? 16,
       lease: Duration.fromInputUnsafe(options.lease ?? "15 seconds"),
       heartbeat: Duration.fromInputUnsafe(options.heartbeat ?? "30 seconds"),
-      grace: Duration.fromInputUnsafe(options.grace ?? "10 seconds"),
+      grace: Duration.fromInputUnsafe(options.grace ?? defaultGrace),
       scan: Duration.fromInputUnsafe(options.scan ?? "1 minute")
     })
   )

@@ -15,6 +15,7 @@ import * as Schema from "effect/Schema"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as migrations from "./internal/migrations.ts"
 
 /**
@@ -135,7 +136,7 @@ export const layerRedisWith = (options: {
         beats: redis.send<unknown>("HGETALL", key).pipe(Effect.map(counts), unavailable("beats"))
       }
     })
-  )
+  ).pipe(Layer.provide(boundedRedis.layer))
 
 /**
  * Keeps the list in a hash of the Redis that keeps the tasks.

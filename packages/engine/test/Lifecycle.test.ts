@@ -1,14 +1,14 @@
 /** What is told of tasks: spans, metrics and the record for audit. */
 import { CurrentTask, TaskAudit, TaskMetrics, TaskTool } from "@effect-mcp-tasks/engine"
+import { Fleet, FleetTime } from "@effect-mcp-tasks/testing"
+import { accept, asking, call, get, owner } from "@effect-mcp-tasks/testing/FleetTools"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, Option, Ref, Result, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { accept, asking, timesOf } from "./fleetTimes.ts"
-import { start } from "./Fleet.ts"
 import { embedded, inMemory } from "./FleetLayers.ts"
-import { call, get, owner } from "./TestTools.ts"
 
-const { becomes, until } = timesOf({ replicas: true, virtualTime: true })
+const { start } = Fleet
+const { becomes, until } = FleetTime.of("test")
 const quick = { lease: "1 second", grace: "0 seconds" } as const
 const idle = { ...quick, concurrency: 0 }
 
@@ -153,7 +153,7 @@ describe("the record for audit", () => {
               yield* task.step("secret-step", Schema.String, Effect.succeed("secret"))
               yield* task.report("secret message")
               yield* asking(text)
-              return yield* new TaskTool.ProtocolError({ code: -32099, message: "secret", data: "secret" })
+              return yield* new TaskTool.ProtocolError({ code: 4099, message: "secret", data: "secret" })
             }).pipe(Effect.catchTag("ProtocolError", Effect.die))
         }, quick)
         const taskId = yield* call(process, "once", "secret argument", { elicitation: {}, secret: {} })
@@ -174,7 +174,7 @@ describe("the record for audit", () => {
       ])
       assert.notMatch(JSON.stringify(told), /secret|overwrite|accept/)
       const last = Option.getOrThrow(Option.fromUndefinedOr(told.at(-1)))
-      assert.deepInclude(last, { tool: "once", status: "failed", attempt: 1, code: -32099 })
+      assert.deepInclude(last, { tool: "once", status: "failed", attempt: 1, code: 4099 })
       assert.strictEqual(last.owner, JSON.stringify(["https://issuer.example", "ada", null]))
       assert.isString(last.worker)
     }))

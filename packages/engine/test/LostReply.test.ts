@@ -6,7 +6,8 @@
  * acknowledges it.
  */
 import { Task } from "@effect-mcp-tasks/core"
-import { TaskStore } from "@effect-mcp-tasks/engine"
+import { TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
+import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Deferred, Effect, Exit, Fiber, Logger, Option, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -94,6 +95,24 @@ describe("a write whose answer is lost", () => {
       assert.strictEqual((yield* get(process, taskId)).status, "completed")
       const store = yield* TaskStore.TaskStore
       assert.strictEqual((yield* store.list({ limit: 10 })).length, 1)
+    }).pipe(quiet, Effect.provide(LossyStore.layer(decide)))
+  })
+
+  it.effect("that took up a task is no lost attempt of it", () => {
+    let lost = 0
+    const decide: LossyStore.Decide = (operation) => operation === "replace" && lost++ < 2 ? "loses its answer" : "works"
+    return Effect.gen(function*() {
+      const store = yield* TaskStore.TaskStore
+      const queued = working({ owner: TaskOwner.key(owner), tool: "once", attempt: 0, running: false })
+      yield* store.create(queued, { maxLive: 1 })
+      const starting = yield* Effect.forkChild(start({ once: () => Effect.succeed("ran") }))
+      yield* TestClock.adjust("1 second")
+      const process = yield* Fiber.join(starting)
+      yield* TestClock.adjust("1 second")
+      yield* settle
+      const { task } = Option.getOrThrow(yield* store.read(queued.taskId))
+      assert.deepStrictEqual([task.status, task.attempt, task.lostAttempts], ["completed", 1, 0])
+      yield* process.stop
     }).pipe(quiet, Effect.provide(LossyStore.layer(decide)))
   })
 

@@ -37,13 +37,15 @@ export interface Claim {
 export interface HandlerRun {
   readonly attempt: number
   readonly process: Process
-  /** The questions that it waits for. */
-  readonly waits: Set<string>
+  /** The questions that it waits for, each as often as it does. */
+  readonly waits: Array<string>
   /** Until when it goes on whatever anybody wishes, in milliseconds of the world. */
   stubbornUntilMs: number
   /** How it means to end: `ok` with what it returns, or one of the other ends of a script. */
   means: string
   endedAtMs: number | undefined
+  /** When it last gave up waiting for an answer. */
+  gaveUpAtMs: number | undefined
 }
 
 /**
@@ -62,10 +64,11 @@ export const asked = (task: Task.Task, key: string): ReadonlyArray<Task.Question
 export const openRun = (attempt: number, process: Process): HandlerRun => ({
   attempt,
   process,
-  waits: new Set(),
+  waits: [],
   stubbornUntilMs: 0,
   means: "die",
-  endedAtMs: undefined
+  endedAtMs: undefined,
+  gaveUpAtMs: undefined
 })
 
 /**

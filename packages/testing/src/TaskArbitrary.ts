@@ -62,6 +62,7 @@ const maker = (_tag: TaskCommand["_tag"], given: Given): Move["make"] => (at, at
   const { json, key, name, text } = given
   switch (_tag) {
     case "Start":
+      return given.same ? { _tag, at, after: attempt, worker: name } : { _tag, at }
     case "Cancel":
     case "Expire":
       return { _tag, at }

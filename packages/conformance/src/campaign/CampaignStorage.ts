@@ -3,7 +3,7 @@
  *
  * @since 0.2.0
  */
-import type * as Storage from "@effect-mcp-tasks/engine/Storage"
+import * as Storage from "@effect-mcp-tasks/engine/Storage"
 import * as TaskClock from "@effect-mcp-tasks/engine/TaskClock"
 import * as TaskQueue from "@effect-mcp-tasks/engine/TaskQueue"
 import * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
@@ -44,7 +44,10 @@ export const layers = {
       TaskWorkers.layerSql,
       TaskSignal.layerPollWith({ interval: "200 millis" }),
       TaskClock.layerSql
-    ).pipe(Layer.provide(SqliteClient.layer({ filename: at, synchronous: "NORMAL" }))),
+    ).pipe(
+      Storage.closeWithin("3 seconds"),
+      Layer.provide(SqliteClient.layer({ filename: at, synchronous: "NORMAL" }).pipe(Storage.closeWithin("5 seconds")))
+    ),
   redis: ({ at, name }: StorageOptions) =>
     Layer.mergeAll(
       TaskStore.layerRedisWith({ prefix: name }),
@@ -52,7 +55,10 @@ export const layers = {
       TaskWorkers.layerRedisWith({ prefix: name }),
       TaskSignal.layerRedisWith({ channel: name }),
       TaskClock.layerRedis
-    ).pipe(Layer.provide(NodeRedis.layer({ url: at, disableOfflineQueue: true }))),
+    ).pipe(
+      Storage.closeWithin("3 seconds"),
+      Layer.provide(NodeRedis.layer({ url: at, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds")))
+    ),
   postgres: ({ at, name }: StorageOptions) =>
     Layer.mergeAll(
       TaskStore.layerSql,
@@ -61,8 +67,11 @@ export const layers = {
       TaskSignal.layerPostgresWith({ channel: name }),
       TaskClock.layerSql
     ).pipe(
+      Storage.closeWithin("3 seconds"),
       Layer.provide(
-        PgClient.layer({ url: Redacted.make(at), maxConnections: 6, startupOptions: `-c search_path=${name}` })
+        PgClient.layer({ url: Redacted.make(at), maxConnections: 6, startupOptions: `-c search_path=${name}` }).pipe(
+          Storage.closeWithin("5 seconds")
+        )
       )
     )
 } satisfies Record<string, (options: StorageOptions) => Layer.Layer<Storage.Storage, unknown>>

@@ -29,7 +29,7 @@ const isOver = ({ status }: Client.View): boolean => status !== "working" && sta
 
 const nextTool = Effect.gen(function*() {
   if ((yield* Random.nextIntBetween(0, odds.deadly)) === 0) return "deadly"
-  return ["work", "ask", "once"][yield* Random.nextIntBetween(0, 3)] ?? "work"
+  return ["work", "ask", "once"][yield* Random.nextIntBetween(0, 2)] ?? "work"
 })
 
 /**

@@ -25,6 +25,8 @@ export interface FleetOptions extends StorageOptions {
   readonly store: StorageName
   readonly world: string
   readonly size: number
+  /** Whether to show what the replicas log. */
+  readonly isLoud: boolean
 }
 
 /** A replica that listens. */
@@ -60,11 +62,11 @@ const longestEnd = "30 seconds"
 /** How long a frozen replica stays so: past its lease of two seconds. */
 const freeze = { least: 2_500, most: 4_000 }
 
-const spawn = Effect.fnUntraced(function*({ at, name, store, world }: FleetOptions) {
+const spawn = Effect.fnUntraced(function*({ at, isLoud, name, store, world }: FleetOptions) {
   const child = yield* ChildProcess.make(
     process.execPath,
     [...process.execArgv, program, "--store", store, "--at", at, "--name", name, "--world", world],
-    { stdin: "ignore", stderr: "inherit", forceKillAfter: "1 second" }
+    { stdin: "ignore", stderr: isLoud ? "inherit" : "ignore", forceKillAfter: "1 second" }
   )
   const url = yield* child.stdout.pipe(Stream.decodeText(), Stream.splitLines, Stream.runHead)
   // One that died before it said where it is, is dead.
@@ -94,7 +96,7 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   /** One place in the fleet: a process, and when that has ended the next. */
   const place = Effect.forever(Effect.scoped(Effect.gen(function*() {
     const replica = yield* spawn(options)
-    if (replica === undefined) return
+    if (replica === undefined) return yield* Effect.sleep("500 millis")
     up.add(replica)
     yield* Effect.ensuring(Effect.exit(replica.exitCode), Effect.sync(() => up.delete(replica)))
   })))
@@ -103,7 +105,7 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   const pick = Effect.gen(function*() {
     while (true) {
       const replicas = [...up]
-      const replica = replicas[yield* Random.nextIntBetween(0, Math.max(1, replicas.length))]
+      const replica = replicas[yield* Random.nextIntBetween(0, Math.max(0, replicas.length - 1))]
       if (replica !== undefined) return replica
       yield* Effect.sleep("50 millis")
     }

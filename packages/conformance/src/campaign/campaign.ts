@@ -2,14 +2,13 @@
  * `npm run campaign`: replicas that are killed, frozen and told to end at random moments, while clients go on calling.
  *
  * Ends with exit code 0 when, after all that, no task is lost, none has ended twice, none is stuck, every acknowledged
- * answer was heard, and no step was done again after it had been recorded. The seed repeats the choices; when exactly a
- * process dies is up to the machine.
+ * answer was heard, and no step was done again after it had been recorded. With `--trouble` their storage suffers too.
+ * The seed repeats the choices; when exactly a process dies is up to the machine.
  *
  * @since 0.2.0
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
@@ -20,12 +19,11 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Random from "effect/Random"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
 import * as CampaignStorage from "./CampaignStorage.ts"
 import * as Driver from "./Driver.ts"
 import * as Fleets from "./Fleet.ts"
+import * as Place from "./Place.ts"
 import * as Verdict from "./Verdict.ts"
 import * as World from "./World.ts"
 
@@ -46,37 +44,16 @@ const flags = {
     Flag.withDefault(30)
   ),
   seed: Flag.Int("seed").pipe(Flag.withDescription("Repeats the choices of a run"), Flag.optional),
-  replicas: Flag.Int("replicas").pipe(Flag.withDescription("How many processes there are"), Flag.withDefault(3))
+  replicas: Flag.Int("replicas").pipe(Flag.withDescription("How many processes there are"), Flag.withDefault(3)),
+  trouble: Flag.Boolean("trouble").pipe(
+    Flag.withDescription("Breaks the storage too: a server of its own is restarted, paused, cut off, filled ..."),
+    Flag.withDefault(false)
+  ),
+  log: Flag.Boolean("log").pipe(Flag.withDescription("Shows what the replicas log"), Flag.withDefault(false))
 }
-
-/** The tables of a campaign are in a schema of its own. */
-const withSchema = (url: string, name: string) => {
-  const run = (statement: string) =>
-    Effect.provide(
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)),
-      PgClient.layer({ url: Redacted.make(url), maxConnections: 1 }),
-      { local: true }
-    )
-  return Effect.acquireRelease(run(`CREATE SCHEMA ${name}`), () => Effect.orDie(run(`DROP SCHEMA ${name} CASCADE`)))
-}
-
-const storageAt = Effect.fnUntraced(function*(store: CampaignStorage.StorageName, name: string, directory: string) {
-  const path = yield* Path.Path
-  switch (store) {
-    case "sqlite":
-      return path.join(directory, "tasks.sqlite")
-    case "redis":
-      return process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
-    case "postgres": {
-      const url = process.env["DATABASE_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres"
-      yield* withSchema(url, name)
-      return url
-    }
-  }
-})
 
 /** Mostly killed, at times asked or frozen. */
-const nextBlow = Effect.map(Random.nextIntBetween(0, 10), (dice): Fleets.Blow =>
+const nextBlow = Effect.map(Random.nextIntBetween(0, 9), (dice): Fleets.Blow =>
   dice < 6 ? "SIGKILL" : dice < 8 ? "SIGTERM" : "SIGSTOP")
 
 /** How long after the last blow every task must have ended. */
@@ -84,16 +61,32 @@ const longestRecovery = 60_000
 
 type Clients = Effect.Success<ReturnType<typeof Driver.make>>
 
-/** Strikes so many times, while clients go on calling. */
-const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients, kills: number) {
-  const blows = { SIGKILL: 0, SIGTERM: 0, SIGSTOP: 0 }
+/** Strikes so many times, at replicas and at their storage, while clients go on calling. */
+const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients, place: Place.Place, kills: number) {
+  const blows = new Map<string, number>()
+  const struck = () => [...blows.values()].reduce((sum, times) => sum + times, 0)
+  const note = (name: string) =>
+    Effect.suspend(() => {
+      blows.set(name, (blows.get(name) ?? 0) + 1)
+      return struck() % 10 === 0 ? Console.log(`${struck()} struck`) : Effect.void
+    })
   let slowest = 0
-  const calling = yield* Effect.forkScoped(Effect.forever(Effect.andThen(clients.begin, Effect.sleep("60 millis"))))
-  for (let count = 0; count < kills; count++) {
-    yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
+  const strike = Effect.gen(function*() {
     const blow = yield* nextBlow
     slowest = Math.max(slowest, yield* fleet.strike(blow))
-    blows[blow]++
+    yield* note(blow)
+  })
+  /** Something is wrong with the storage for a while, and at times with a replica meanwhile. */
+  const trouble = Effect.gen(function*() {
+    yield* Effect.sleep(yield* Random.nextIntBetween(300, 2_500))
+    if (yield* Random.nextBoolean) yield* strike
+    yield* Effect.sleep(yield* Random.nextIntBetween(0, 2_000))
+  })
+  const calling = yield* Effect.forkScoped(Effect.forever(Effect.andThen(clients.begin, Effect.sleep("60 millis"))))
+  while (struck() < kills) {
+    yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
+    if (place.troubles.length === 0 || (yield* Random.nextBoolean)) yield* strike
+    else yield* note(yield* Place.trouble(place, trouble))
   }
   yield* Fiber.interrupt(calling)
   return { blows, slowest }
@@ -106,19 +99,21 @@ const campaign = Effect.fnUntraced(function*(options: {
   readonly store: CampaignStorage.StorageName
   readonly kills: number
   readonly replicas: number
+  readonly isTroubled: boolean
+  readonly isLoud: boolean
 }) {
-  const { kills, replicas, store } = options
+  const { isLoud, isTroubled, kills, replicas, store } = options
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const directory = yield* fs.makeTempDirectoryScoped({ prefix: "effect-mcp-tasks-campaign-" })
   const name = `campaign_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
   const world = path.join(directory, "world.jsonl")
   yield* fs.writeFileString(world, "")
-  const at = yield* storageAt(store, name, directory)
-  const fleet = yield* Fleets.make({ store, at, name, world, size: replicas })
+  const place = yield* Place.make({ store, name, directory, isTroubled })
+  const fleet = yield* Fleets.make({ store, at: place.at, name, world, size: replicas, isLoud })
   yield* fleet.whole
   const clients = yield* Driver.make(fleet)
-  const { blows, slowest } = yield* fight(fleet, clients, kills)
+  const { blows, slowest } = yield* fight(fleet, clients, place, kills)
   yield* fleet.whole
   yield* clients.rest(longestRecovery)
   const tasks = yield* clients.look
@@ -126,17 +121,19 @@ const campaign = Effect.fnUntraced(function*(options: {
   return { blows, slowest, tasks, deeds, verdict: Verdict.judge(tasks, deeds) }
 })
 
-const command = Command.make("npm run campaign --", flags, ({ kills, replicas, seed, store }) =>
+const command = Command.make("npm run campaign --", flags, ({ kills, log, replicas, seed, store, trouble }) =>
   Effect.gen(function*() {
     const chosen = Option.getOrElse(seed, () => Math.floor(Math.random() * 2 ** 31))
-    yield* Console.log(`store ${store}, replicas ${replicas}, kills ${kills}, seed ${chosen}`)
-    const { blows, deeds, slowest, tasks, verdict } = yield* Effect.scoped(campaign({ store, kills, replicas })).pipe(
-      Random.withSeed(chosen)
-    )
+    const what = trouble ? "kills and troubles" : "kills"
+    yield* Console.log(`store ${store}, replicas ${replicas}, ${what} ${kills}, seed ${chosen}`)
+    const { blows, deeds, slowest, tasks, verdict } = yield* Effect.scoped(
+      campaign({ store, kills, replicas, isTroubled: trouble, isLoud: log })
+    ).pipe(Random.withSeed(chosen))
     const kept = deeds.filter(({ _tag }) => _tag === "Kept").length
     const answers = tasks.filter(({ answered }) => answered !== undefined).length
     const ends = ["completed", "failed", "cancelled"].map((status) => count(tasks, status)).join(", ")
-    yield* Console.log(`kills ${kills}: SIGKILL ${blows.SIGKILL}, SIGTERM ${blows.SIGTERM}, SIGSTOP ${blows.SIGSTOP}`)
+    const struck = [...blows.values()].reduce((sum, times) => sum + times, 0)
+    yield* Console.log(`${what} ${struck}: ${[...blows].map(([name, times]) => `${name} ${times}`).join(", ")}`)
     yield* Console.log(`slowest end after SIGTERM ${slowest} ms`)
     yield* Console.log(`tasks ${tasks.length}: ${ends}; answers ${answers}, steps ${kept}`)
     const { lost, repeated, stuck, twice, unheard, wrong } = verdict

@@ -2,7 +2,8 @@
  * From a task that nobody runs to its handler running here.
  *
  * A task is claimed by `Start`, in one write that names the attempt it is to follow: of any number of workers who try,
- * one succeeds, and the others see that it did.
+ * one succeeds, and the others see that it did. A claim that has not heard what became of its `Start` gives it again,
+ * word for word, so that the machine knows it for the same one.
  *
  * @since 0.2.0
  */
@@ -32,6 +33,13 @@ export interface ClaimServices {
   readonly isAlive: (worker: string) => boolean
 }
 
+/** One claim, through all its tries. */
+interface Claim {
+  readonly taskId: string
+  /** The attempt that it is to follow, from its first `Start` on. */
+  after: number | undefined
+}
+
 /**
  * Makes what claims tasks for one worker.
  *
@@ -50,27 +58,28 @@ export const make = (services: ClaimServices) => {
   }
 
   /** Starts the next attempt, unless somebody who is alive has the task; then, and when it has ended, there is none. */
-  const start = Effect.fnUntraced(function*(taskId: string) {
+  const start = Effect.fnUntraced(function*(claim: Claim) {
     while (true) {
-      const found = yield* store.read(taskId)
+      const found = yield* store.read(claim.taskId)
       if (Option.isNone(found) || Task.isTerminal(found.value.task)) return Option.none()
       const { task } = found.value
-      // We started it, and the store's answer was lost.
-      if (task.running && task.worker === me) return found
-      if (task.running && task.worker !== undefined && isAlive(task.worker)) return Option.none()
+      if (task.running && task.worker !== undefined && task.worker !== me && isAlive(task.worker)) return Option.none()
+      const after = claim.after ?? task.attempt
+      claim.after = after
       const started = yield* engine
-        .apply(found.value, { _tag: "Start", at: yield* engine.now, after: task.attempt, worker: me })
+        .apply(found.value, { _tag: "Start", at: yield* engine.now, after, worker: me })
         .pipe(Effect.result)
       if (Result.isSuccess(started)) {
         return Task.isTerminal(started.success.task) ? Option.none() : Option.some(started.success)
       }
       // Somebody was faster: what they did to the task is looked at next.
       if (started.failure._tag === "TaskStoreError") return yield* started.failure
+      claim.after = undefined
     }
   })
 
   const startHere = Effect.fnUntraced(function*(taskId: string, seat: Seat) {
-    const started = yield* running.patiently(start(taskId), () => !running.isDraining)
+    const started = yield* running.patiently(start({ taskId, after: undefined }), () => !running.isDraining)
     if (Option.isNone(started)) return slots.release(seat)
     const call = yield* storedCall.decode(tools, started.value.task)
     if (Result.isSuccess(call)) return yield* running.run(started.value, call.success, seat)

@@ -7,6 +7,7 @@ import * as Task from "@effect-mcp-tasks/core/Task"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import { TaskEngine } from "../TaskEngine.ts"
 import type { TaskRequest } from "../TaskRunner.ts"
@@ -45,8 +46,13 @@ export const make = Effect.gen(function*() {
     return Effect.updateContext(running.run(stored, call, seat), (_: Context.Context<never>) => surroundings)
   }
 
+  // So named, a `Start` that is given again since its answer was lost is the same one, and no lost attempt.
+  const worker = String(yield* Random.next)
+  const take = Effect.fnUntraced(function*(left: Task.Stored) {
+    return yield* engine.apply(left, { _tag: "Start", at: yield* engine.now, after: left.task.attempt, worker })
+  })
   const takeUp = Effect.fnUntraced(function*(left: Task.Stored) {
-    const started = yield* engine.apply(left, { _tag: "Start", at: yield* engine.now })
+    const started = yield* running.patiently(take(left), () => !running.isDraining)
     if (Task.isTerminal(started.task)) return
     const call = yield* storedCall.decode(tools, started.task)
     yield* Result.isSuccess(call) ? run(started, call.success) : running.fail(started, call.failure)
@@ -62,7 +68,16 @@ export const make = Effect.gen(function*() {
     // Neither half happens without the other, however soon the caller goes away.
     submit: (request: TaskRequest) =>
       Effect.uninterruptible(
-        Effect.tap(engine.create(newTask.from(request), { started: true }), (stored) => run(stored, request.call))
+        Effect.tap(
+          engine.create(newTask.from(request), { started: true }),
+          (stored) => isFirst(stored.task) ? run(stored, request.call) : Effect.void
+        )
       )
   }
 })
+
+/**
+ * Whether a task is still in the attempt that was claimed with its creation. Where the store's answer to that was lost
+ * and the task had to be looked for, another process may have taken it up since.
+ */
+const isFirst = (task: Task.Task): boolean => !Task.isTerminal(task) && task.attempt === 1

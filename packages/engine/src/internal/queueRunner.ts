@@ -10,7 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Option from "effect/Option"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { Health } from "../Health.ts"
 import { TaskEngine } from "../TaskEngine.ts"
 import { TaskQueue } from "../TaskQueue.ts"
@@ -19,6 +19,7 @@ import type { TaskSignal } from "../TaskSignal.ts"
 import { TaskStore, TaskStoreError } from "../TaskStore.ts"
 import { TaskTools } from "../TaskTools.ts"
 import { TaskWorkers, type WorkersUnavailable } from "../TaskWorkers.ts"
+import * as boundedScope from "./boundedScope.ts"
 import * as claims from "./claims.ts"
 import * as loop from "./loop.ts"
 import * as newTask from "./newTask.ts"
@@ -46,6 +47,9 @@ const maxClaims = 4
 
 /** How often, within a lease, a worker shows that it is alive and looks for those who do not. */
 const beatsPerLease = 3
+
+/** How long a process that goes away waits for the queue to take back what it has not begun. */
+const longestGoodbye = Duration.seconds(2)
 
 const monotonic = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
@@ -160,8 +164,10 @@ export const make = Effect.fnUntraced(function*(settings: Settings) {
         Effect.logWarning("A worker could not take its leave; others will see that it is gone", cause))
     })
   )
-  // Last, so that it is first to end: a process that goes away takes no more work, and goes on with everything else.
-  yield* runClaims(parts, Math.min(settings.concurrency, maxClaims))
+  // Last, so that it is first to end: a process that goes away takes no more work, and goes on with everything else. A
+  // queue that does not answer whoever gives an entry back does not hold that up.
+  const claimsScope = yield* boundedScope.make("The queue", longestGoodbye)
+  yield* Scope.provide(runClaims(parts, Math.min(settings.concurrency, maxClaims)), claimsScope)
 
   return {
     submit: (request: TaskRequest) =>
