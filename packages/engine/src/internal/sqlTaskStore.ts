@@ -110,7 +110,9 @@ interface Executing {
 const isExecuting = (sql: object): sql is Executing => "~@effect-mcp-tasks/sqlite/SqliteClient" in sql
 
 const preparing = (sql: SqlClient.SqlClient): Table["prepared"] => {
-  const execute: Executing["execute"] = isExecuting(sql) ? sql.execute : (text, parameters) => sql.unsafe(text, parameters)
+  const execute: Executing["execute"] = isExecuting(sql)
+    ? sql.execute
+    : (text, parameters) => sql.unsafe(text, parameters)
   return <Row extends object>(statement: Statement.Statement<Row>) => {
     const [text] = statement.compile()
     return (parameters) => execute(text, parameters) as Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
@@ -213,7 +215,9 @@ const writing = (on: Table): Writing => {
                 : storeFailure.fromSql("create")(error)
             ),
           onSuccess: (created) =>
-            created.length === 0 ? Effect.fail(new TooManyTasks({ limit: maxLive })) : Effect.succeed({ task, version: 1 })
+            created.length === 0
+              ? Effect.fail(new TooManyTasks({ limit: maxLive }))
+              : Effect.succeed({ task, version: 1 })
         })),
 
     replace: ({ task: { taskId }, version }, next) =>
