@@ -140,5 +140,30 @@ export const harmless: ReadonlyMap<string, string> = new Map([
     "server/src/JwtVerifier.ts: Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : un" +
       "defined -> payload[tenantClaim]",
     "nothing that an object inherits is a name"
+  ],
+  [
+    "core/src/McpHeader.ts: start < end && isBlank(value.charCodeAt(start)) -> isBlank(value.ch" +
+      "arCodeAt(start))",
+    "what lies behind the end is no blank"
+  ],
+  [
+    "core/src/McpHeader.ts: end > start && isBlank(value.charCodeAt(end - 1)) -> isBlank(value." +
+      "charCodeAt(end - 1))",
+    "where all are blanks, nothing is left either way"
+  ],
+  [
+    "core/src/McpHeader.ts: start === 0 && end === value.length ? value : value.slice(start, en" +
+      "d) -> value.slice(start, end)",
+    "it saves time: the whole of a text is the text"
+  ],
+  [
+    "core/src/McpHeader.ts: keyword === annotation || dataKeywords.has(keyword) -> dataKeywords" +
+      ".has(keyword)",
+    "a name holds no schema, and any other value has been refused"
+  ],
+  [
+    "server/src/Dispatcher.ts: method === \"tools/call\" && typeof name === \"string\" -> method ==" +
+      "= \"tools/call\"",
+    "it is for the types: no tool has a name that is no string"
   ]
 ])

@@ -147,4 +147,8 @@ export const targets: ReadonlyArray<Target> = [
 ]
 
 /** All tests that might notice, asked when the first ones do not. */
-export const everyTest: ReadonlyArray<string> = ["core/test", "server/test", "conformance/test/duties"]
+export const everyTest: ReadonlyArray<string> = [
+  ...["JsonRpc", "McpHeader", "McpRequest.table", "McpRequest.headers"].map(ofCore),
+  "server/test",
+  "conformance/test/duties"
+]
