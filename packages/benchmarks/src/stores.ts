@@ -1,5 +1,6 @@
 /**
- * The benchmark of stores: creates, transitions, polls and reads per second, beside the bare driver doing the same.
+ * The benchmark of stores: creates, claims, transitions, polls and reads per second, beside the bare driver doing the
+ * same; and what a handler costs that waits for input.
  *
  * Store and driver take turns, round by round, so that drift of the machine falls on both. One round warms up and is
  * thrown away; the numbers are medians over the others. 32 operations are in flight. Each round works on tasks of its
@@ -12,7 +13,9 @@
  *
  * @since 0.1.0
  */
+import { spawnSync } from "node:child_process"
 import { availableParallelism, cpus, loadavg } from "node:os"
+import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { median } from "./statistics.ts"
 import { type Contestant, concurrency, operations, type Pair, recordBytes } from "./stores/Contestant.ts"
@@ -34,6 +37,7 @@ interface Options {
   readonly stores: ReadonlyArray<string>
   readonly rounds: number
   readonly count: number
+  readonly parked: number
 }
 
 const usage = `npm run bench -- [options]
@@ -41,12 +45,13 @@ const usage = `npm run bench -- [options]
   --stores A,B   which: ${[...stores.keys()].join(", ")} (default all)
   --rounds N     measured rounds, after one that only warms up (default 5)
   --count N      tasks in a round (default 2000)
+  --parked N     handlers that wait for input at the same time (default 5000; 0 measures none)
   --quick        one round of 50: checks that all works, its numbers mean nothing
   --help         prints this`
 
-const whole = (option: string, text: string): number => {
+const whole = (option: string, text: string, least = 1): number => {
   const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${option} wants a whole number, not ${text}`)
+  if (!Number.isSafeInteger(value) || value < least) throw new Error(`--${option} wants a whole number, not ${text}`)
   return value
 }
 
@@ -57,6 +62,7 @@ const parse = (args: ReadonlyArray<string>): Options | undefined => {
       stores: { type: "string" },
       rounds: { type: "string" },
       count: { type: "string" },
+      parked: { type: "string" },
       quick: { type: "boolean", default: false },
       help: { type: "boolean", default: false }
     }
@@ -70,7 +76,8 @@ const parse = (args: ReadonlyArray<string>): Options | undefined => {
   return {
     stores: names,
     rounds: whole("rounds", values.rounds ?? (values.quick ? "1" : "5")),
-    count: whole("count", values.count ?? (values.quick ? "50" : "2000"))
+    count: whole("count", values.count ?? (values.quick ? "50" : "2000")),
+    parked: whole("parked", values.parked ?? (values.quick ? "50" : "5000"), 0)
   }
 }
 
@@ -121,6 +128,15 @@ const bench = async (name: string, options: Options): Promise<void> => {
   }
 }
 
+const parked = fileURLToPath(new URL("stores/parked.ts", import.meta.url))
+
+/** In a process of its own, whose heap holds nothing else. */
+const measureParked = (count: number): void => {
+  const args = ["--expose-gc", ...process.execArgv, parked, String(count)]
+  const { status } = spawnSync(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] })
+  if (status !== 0) throw new Error(`${parked} ended with ${status}`)
+}
+
 const main = async (options: Options): Promise<void> => {
   process.stdout.write([
     `Node ${process.version}, ${cpus()[0]?.model ?? "unknown CPU"}, ${availableParallelism()} CPUs, load ` +
@@ -130,6 +146,7 @@ const main = async (options: Options): Promise<void> => {
     `\n${line("", operations)}\n\n`
   ].join("\n"))
   for (const name of options.stores) await bench(name, options)
+  if (options.parked > 0) measureParked(options.parked)
 }
 
 const readOptions = (): Options | undefined => {

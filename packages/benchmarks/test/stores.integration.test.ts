@@ -24,9 +24,10 @@ const measures = (store: string, ours: string, bare: string | undefined, env?: N
   it(`measures ${store}`, () => {
     const { output, status, stdout } = run(["--quick", "--stores", store], env)
     assert.strictEqual(status, 0, output)
+    assert.match(stdout, /^parked: 50 handlers, \d+ bytes of heap each/m)
     for (const name of [ours, ...(bare === undefined ? [] : [bare, "ratio"])]) {
       const rates = numbers(stdout, name)
-      assert.strictEqual(rates.length, 4, output)
+      assert.strictEqual(rates.length, 5, output)
       for (const rate of rates) assert.isAbove(rate, 0, output)
     }
   }, 120_000)

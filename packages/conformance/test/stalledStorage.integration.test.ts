@@ -47,6 +47,9 @@ const stalled = Effect.fnUntraced(function*(store: "redis" | "postgres", url: st
     Effect.retry(Schedule.spaced("20 millis"))
   )
   yield* proxy.loseReplies
+  // A call that is under way, and whose write cannot be interrupted.
+  yield* Effect.forkChild(Effect.ignore(Client.create(address, "work")))
+  yield* Effect.sleep("200 millis")
   process.kill(child.pid, "SIGTERM")
   return yield* Effect.timeout(child.exitCode, longest)
 })

@@ -28,17 +28,18 @@ import * as TaskWorkers from "./TaskWorkers.ts"
 export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.TaskWorkers | TaskSignal.TaskSignal
 
 /**
- * Bounds how long a client takes to close.
+ * Bounds how long a layer takes to close.
  *
  * **When to use**
  *
- * Around the layer of a client that waits, when it is closed, for whatever it has sent: `NodeRedis.layer` does. Were
- * its server to stand still at that moment, the process would not end.
+ * Around the layer of a client that waits, when it is closed, for whatever it has sent, as `NodeRedis.layer` and
+ * `PgClient.layer` do; and around a whole server, whose requests may be in the middle of a write. Were the storage to
+ * stand still at that moment, the process would not end.
  *
  * **Gotchas**
  *
- * What takes longer is left behind, with its connection open. A program that ends by a signal or with a failure, under
- * `NodeRuntime.runMain`, ends all the same.
+ * What takes longer is left behind, with its connections open. A program that ends by a signal or with a failure, under
+ * `NodeRuntime.runMain`, ends all the same. What fails to close is in the log, and no failure of the program.
  *
  * **Example** (A client that is given up after five seconds)
  *
@@ -50,8 +51,8 @@ export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.Ta
  * @since 0.2.0
  */
 export const closeWithin =
-  (limit: Duration.Input) => <A, E, R>(client: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
-    boundedScope.layer("A client of the storage", limit, client)
+  (limit: Duration.Input) => <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
+    boundedScope.layer("A layer", limit, layer)
 
 /** What is shared goes by its own time limits, one after the other; together they must not take long to close. */
 const bounded = <E, R>(storage: Layer.Layer<Storage, E, R>): Layer.Layer<Storage, E, R> =>
@@ -114,10 +115,10 @@ export const layerSqlite: Layer.Layer<
   Storage,
   Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Layer.mergeAll(
+> = bounded(Layer.mergeAll(
   TaskStore.layerSql,
   TaskQueue.layerSql,
   TaskWorkers.layerSql,
   TaskSignal.layerPoll,
   TaskClock.layerSql
-)
+))

@@ -34,7 +34,7 @@ describe("Storage.closeWithin", () => {
       assert.isFalse(yield* isClosed)
       yield* TestClock.adjust("1 second")
       assert.isTrue(yield* isClosed)
-      assert.deepStrictEqual(lines, ["A client of the storage takes too long to close, and is left behind"])
+      assert.deepStrictEqual(lines, ["A layer takes too long to close, and is left behind"])
       yield* Deferred.succeed(answer, undefined)
       yield* Deferred.await(closed)
     }))
@@ -48,6 +48,16 @@ describe("Storage.closeWithin", () => {
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(fiber)
       assert.deepStrictEqual(lines, [])
+    }))
+
+  it.effect("says what did not close well, and is closed all the same", () =>
+    Effect.gen(function*() {
+      const { fiber, lines } = yield* closing(
+        clientThat(Effect.die("lost")).pipe(Storage.closeWithin("5 seconds"))
+      )
+      yield* Fiber.join(fiber)
+      assert.strictEqual(lines.length, 1)
+      assert.match(lines[0] ?? "", /^A layer did not close well/)
     }))
 
   it.effect("gives one client to all who ask for it", () =>

@@ -41,6 +41,7 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
         gracefulShutdownTimeout: "2 seconds"
       })
     ),
+    Storage.closeWithin("25 seconds"),
     Layer.launch
   )
 }

@@ -12,7 +12,7 @@ import { Effect, type Layer, ManagedRuntime, Option, Result } from "effect"
 export const concurrency = 32
 
 /** Is what is measured, in the order in which it has to be done: what is read must have been created. */
-export const operations = ["create", "transition", "poll", "read"] as const
+export const operations = ["create", "claim", "transition", "poll", "read"] as const
 
 /** Is one of the operations. */
 export type Operation = (typeof operations)[number]
@@ -38,9 +38,9 @@ export interface Pair {
 
 const at = 1_790_000_000_000
 
-/** Makes a task with arguments of about a kilobyte, as an engine does: started in the same write. */
-export const task = (taskId: string): Task.Task => {
-  const created = TaskMachine.create({
+/** Makes a task with arguments of about a kilobyte, as an engine does that leaves it to a worker. */
+export const task = (taskId: string): Task.Task =>
+  TaskMachine.create({
     taskId,
     owner: `["https://issuer.example","owner-${taskId.slice(-1)}",null]`,
     tool: "research",
@@ -51,8 +51,10 @@ export const task = (taskId: string): Task.Task => {
     pollIntervalMs: 1_000,
     at
   })
-  return Result.getOrThrow(TaskMachine.step(created, { _tag: "Start", at }))
-}
+
+/** Changes a task as the worker does that claims it. */
+export const claimed = (task: Task.Task): Task.Task =>
+  Result.getOrThrow(TaskMachine.step(task, { _tag: "Start", at, after: task.attempt, worker: "0".repeat(24) }))
 
 /** Changes a task as a handler does that reports. */
 export const reported = (task: Task.Task): Task.Task =>
@@ -69,6 +71,7 @@ export const ids = (round: number, count: number): ReadonlyArray<string> =>
 
 interface Prepared {
   readonly created: TaskRecord.TaskRecord
+  readonly claimed: TaskRecord.TaskRecord
   readonly replaced: TaskRecord.TaskRecord
 }
 
@@ -96,8 +99,14 @@ export const ofStore = <E>(
       switch (operation) {
         case "create":
           return each((store, { task }) => store.create(task, { maxLive: Number.MAX_SAFE_INTEGER }))
+        case "claim":
+          return each((store, { task }) =>
+            Effect.flatMap(found(store.read(task.taskId)), (stored) => store.replace(stored, claimed(stored.task))))
         case "transition":
-          return each((store, stored) => store.replace(stored, reported(stored.task)))
+          return each((store, { task }) => {
+            const running = claimed(task)
+            return store.replace({ task: running, version: 2 }, reported(running))
+          })
         case "poll":
           return each((store, { task }) => found(store.view(task.taskId)))
         case "read":
@@ -114,7 +123,7 @@ export const ofStore = <E>(
 /** Is what a bare driver does for each operation; it answers whether it found what it should. */
 export interface Bare {
   readonly create: (record: TaskRecord.TaskRecord) => Promise<boolean> | boolean
-  readonly transition: (record: TaskRecord.TaskRecord) => Promise<boolean> | boolean
+  readonly transition: (record: TaskRecord.TaskRecord, version: number) => Promise<boolean> | boolean
   readonly poll: (taskId: string) => Promise<boolean> | boolean
   readonly read: (taskId: string) => Promise<boolean> | boolean
 }
@@ -138,15 +147,22 @@ export const ofDriver = (name: string, bare: Bare, close: () => Promise<void>): 
     prepare: (count) => {
       prepared = ids(round++, count).map((taskId) => {
         const created = task(taskId)
-        return { created: TaskRecord.encode(created), replaced: TaskRecord.encode(reported(created)) }
+        const running = claimed(created)
+        return {
+          created: TaskRecord.encode(created),
+          claimed: TaskRecord.encode(running),
+          replaced: TaskRecord.encode(reported(running))
+        }
       })
     },
     run: (operation) => {
       switch (operation) {
         case "create":
           return each(({ created }) => bare.create(created))
+        case "claim":
+          return each(async ({ claimed }) => await bare.read(claimed.taskId) && await bare.transition(claimed, 1))
         case "transition":
-          return each(({ replaced }) => bare.transition(replaced))
+          return each(({ replaced }) => bare.transition(replaced, 2))
         default:
           return each(({ created }) => bare[operation](created.taskId))
       }

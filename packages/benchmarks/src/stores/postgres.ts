@@ -25,11 +25,11 @@ const driver = (query: (text: string, values: ReadonlyArray<unknown>) => Promise
       isThere("INSERT INTO tasks VALUES ($1, 1, $2, $3, $4, $5, $6, $7) RETURNING version", [
         it.taskId, it.owner, live(it.live), BigInt(it.dueAt ?? 0), it.head, it.result, it.body
       ]),
-    transition: (it) =>
+    transition: (it, version) =>
       isThere(
         `UPDATE tasks SET version = version + 1, live = $1, due_at = $2, head = $3, result = $4, body = $5
-          WHERE task_id = $6 AND version = 1 RETURNING version`,
-        [live(it.live), BigInt(it.dueAt ?? 0), it.head, it.result, it.body, it.taskId]
+          WHERE task_id = $6 AND version = $7 RETURNING version`,
+        [live(it.live), BigInt(it.dueAt ?? 0), it.head, it.result, it.body, it.taskId, version]
       ),
     poll: (taskId) => isThere("SELECT owner, live, due_at, head, result FROM tasks WHERE task_id = $1", [taskId]),
     read: (taskId) => isThere("SELECT version, result, body FROM tasks WHERE task_id = $1", [taskId])

@@ -30,8 +30,8 @@ const driver = (client: Client, prefix: string): Bare => {
       ])
       return written === 6
     },
-    transition: async (it) => {
-      const fields = { version: 2, live: 1, due: it.dueAt ?? "", head: it.head, body: it.body }
+    transition: async (it, version) => {
+      const fields = { version: version + 1, live: 1, due: it.dueAt ?? "", head: it.head, body: it.body }
       return await client.hSet(key(it.taskId), fields) === 0
     },
     poll: async (taskId) => (await client.hmGet(key(taskId), ["owner", "live", "due", "head", "result"]))[0] !== null,

@@ -24,7 +24,7 @@ const driver = (database: DatabaseSync): Bare => {
   const insert = database.prepare("INSERT INTO tasks VALUES (?, 1, ?, ?, ?, ?, ?, ?)")
   const update = database.prepare(
     "UPDATE tasks SET version = version + 1, live = ?, due_at = ?, head = ?, result = ?, body = ? " +
-      "WHERE task_id = ? AND version = 1"
+      "WHERE task_id = ? AND version = ?"
   )
   const poll = database.prepare("SELECT owner, live, due_at, head, result FROM tasks WHERE task_id = ?")
   const read = database.prepare("SELECT version, result, body FROM tasks WHERE task_id = ?")
@@ -32,8 +32,8 @@ const driver = (database: DatabaseSync): Bare => {
   return {
     create: (it) =>
       insert.run(it.taskId, it.owner, live(it.live), it.dueAt, it.head, it.result, it.body).changes === 1,
-    transition: (it) =>
-      update.run(live(it.live), it.dueAt, it.head, it.result, it.body, it.taskId).changes === 1,
+    transition: (it, version) =>
+      update.run(live(it.live), it.dueAt, it.head, it.result, it.body, it.taskId, version).changes === 1,
     poll: (taskId) => poll.get(taskId) !== undefined,
     read: (taskId) => read.get(taskId) !== undefined
   }

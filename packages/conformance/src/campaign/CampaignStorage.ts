@@ -44,7 +44,10 @@ export const layers = {
       TaskWorkers.layerSql,
       TaskSignal.layerPollWith({ interval: "200 millis" }),
       TaskClock.layerSql
-    ).pipe(Layer.provide(SqliteClient.layer({ filename: at, synchronous: "NORMAL" }))),
+    ).pipe(
+      Storage.closeWithin("3 seconds"),
+      Layer.provide(SqliteClient.layer({ filename: at, synchronous: "NORMAL" }).pipe(Storage.closeWithin("5 seconds")))
+    ),
   redis: ({ at, name }: StorageOptions) =>
     Layer.mergeAll(
       TaskStore.layerRedisWith({ prefix: name }),

@@ -64,12 +64,17 @@ type Clients = Effect.Success<ReturnType<typeof Driver.make>>
 /** Strikes so many times, at replicas and at their storage, while clients go on calling. */
 const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients, place: Place.Place, kills: number) {
   const blows = new Map<string, number>()
-  const note = (name: string) => blows.set(name, (blows.get(name) ?? 0) + 1)
+  const struck = () => [...blows.values()].reduce((sum, times) => sum + times, 0)
+  const note = (name: string) =>
+    Effect.suspend(() => {
+      blows.set(name, (blows.get(name) ?? 0) + 1)
+      return struck() % 10 === 0 ? Console.log(`${struck()} struck`) : Effect.void
+    })
   let slowest = 0
   const strike = Effect.gen(function*() {
     const blow = yield* nextBlow
     slowest = Math.max(slowest, yield* fleet.strike(blow))
-    note(blow)
+    yield* note(blow)
   })
   /** Something is wrong with the storage for a while, and at times with a replica meanwhile. */
   const trouble = Effect.gen(function*() {
@@ -78,11 +83,10 @@ const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients,
     yield* Effect.sleep(yield* Random.nextIntBetween(0, 2_000))
   })
   const calling = yield* Effect.forkScoped(Effect.forever(Effect.andThen(clients.begin, Effect.sleep("60 millis"))))
-  const struck = () => [...blows.values()].reduce((sum, times) => sum + times, 0)
   while (struck() < kills) {
     yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
     if (place.troubles.length === 0 || (yield* Random.nextBoolean)) yield* strike
-    else note(yield* Place.trouble(place, trouble))
+    else yield* note(yield* Place.trouble(place, trouble))
   }
   yield* Fiber.interrupt(calling)
   return { blows, slowest }

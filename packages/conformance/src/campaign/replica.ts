@@ -4,6 +4,7 @@
  * @since 0.2.0
  */
 import * as Replicated from "@effect-mcp-tasks/engine/Replicated"
+import * as Storage from "@effect-mcp-tasks/engine/Storage"
 import * as TaskAudit from "@effect-mcp-tasks/engine/TaskAudit"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
@@ -66,7 +67,8 @@ const command = Command.make("replica", flags, ({ at, name, store, world }) =>
         host: "127.0.0.1",
         port: 0,
         gracefulShutdownTimeout: "1 second"
-      }))
+      })),
+      Storage.closeWithin("20 seconds")
     )
   ))
 

@@ -18,7 +18,8 @@ export interface Seat {
   isTaken: boolean
   /** Whether the handler is to end, and need not wait for a slot any more. */
   isExcused: boolean
-  readonly turn: Latch.Latch
+  /** Where it waits for a slot; made when it has to. */
+  turn: Latch.Latch | undefined
 }
 
 /**
@@ -44,7 +45,7 @@ export class Slots {
   readonly tryTake = (): Seat | undefined => {
     if (this.free <= 0) return undefined
     this.count(-1)
-    return { isTaken: true, isExcused: false, turn: Latch.makeUnsafe(true) }
+    return { isTaken: true, isExcused: false, turn: undefined }
   }
 
   /** Takes a slot again. Ends without one only when excused. */
@@ -56,9 +57,10 @@ export class Slots {
         seat.isTaken = true
         return Effect.void
       }
-      seat.turn.closeUnsafe()
+      const turn = Latch.makeUnsafe(false)
+      seat.turn = turn
       this.waiting.add(seat)
-      return seat.turn.await
+      return turn.await
     })
 
   /** Gives the slot to whoever has waited longest. */
@@ -68,7 +70,7 @@ export class Slots {
     for (const next of this.waiting) {
       this.waiting.delete(next)
       next.isTaken = true
-      next.turn.openUnsafe()
+      next.turn?.openUnsafe()
       return
     }
     this.count(1)
@@ -78,7 +80,7 @@ export class Slots {
   readonly excuse = (seat: Seat): void => {
     seat.isExcused = true
     this.waiting.delete(seat)
-    seat.turn.openUnsafe()
+    seat.turn?.openUnsafe()
   }
 
   private count(change: 1 | -1): void {

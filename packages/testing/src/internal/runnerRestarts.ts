@@ -1,44 +1,58 @@
-/** What becomes of tasks when one process ends, in any way, and another begins. */
-import { CurrentTask } from "@effect-mcp-tasks/engine"
+/**
+ * What becomes of tasks when one process ends, in any way, and another begins.
+ *
+ * @since 0.2.0
+ */
+import * as CurrentTask from "@effect-mcp-tasks/engine/CurrentTask"
 import { assert } from "@effect/vitest"
-import { Effect, Ref, Schema } from "effect"
-import { accept, asking, type Capabilities, type Provide, timesOf } from "./fleetTimes.ts"
-import { start } from "./Fleet.ts"
-import { call, get, owner } from "./TestTools.ts"
+import * as Effect from "effect/Effect"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import { start } from "../Fleet.ts"
+import { accept, asking, call, get, owner } from "../FleetTools.ts"
+import { needing, type RunnerCase } from "./runnerCase.ts"
 
-/** One process after another. */
-export const restarts = (fleet: Provide, capabilities: Capabilities) => {
-  const { becomes, test, until } = timesOf(capabilities)
-  const quick = { lease: "1 second", grace: "0 seconds" } as const
+const test = needing()
+const quick = { lease: "1 second", grace: "0 seconds" } as const
 
-  const counting = (steps: Ref.Ref<number>) => (text: string) =>
-    Effect.gen(function*() {
-      const task = yield* CurrentTask.CurrentTask
-      const rows = yield* task.step("query", Schema.Int, Ref.updateAndGet(steps, (count) => count + 1))
-      return `${rows} ${yield* asking(text)}`
-    })
+/** A handler that does one step before it asks. */
+const counting = (steps: Ref.Ref<number>) => (text: string) =>
+  Effect.gen(function*() {
+    const task = yield* CurrentTask.CurrentTask
+    const rows = yield* task.step("query", Schema.Int, Ref.updateAndGet(steps, (count) => count + 1))
+    return `${rows} ${yield* asking(text)}`
+  })
 
-  for (const how of ["kill", "stop"] as const) {
-    test(`after a ${how}, a parked resumable task keeps its question and its steps, and goes on`, () =>
-      Effect.gen(function*() {
-        const steps = yield* Ref.make(0)
-        const runs = yield* Ref.make(0)
-        const resumable = (text: string) =>
-          Effect.andThen(Ref.update(runs, (count) => count + 1), counting(steps)(text))
-        const first = yield* start({ resumable }, quick)
-        const taskId = yield* call(first, "resumable")
-        const before = yield* becomes(first, taskId, "input_required")
-        yield* first[how]
-        const second = yield* start({ resumable }, quick)
-        yield* until("it was taken up", Effect.map(Ref.get(runs), (count) => count === 2))
-        assert.deepStrictEqual(yield* get(second, taskId), before)
-        yield* second.engine.answer(owner, taskId, accept)
-        const done = yield* becomes(second, taskId, "completed")
-        assert.match(done.result.content[0].text, /^1 attempt 2: .*"overwrite":true/)
-        assert.strictEqual(yield* Ref.get(steps), 1)
-      }).pipe(fleet))
+/**
+ * The cases.
+ *
+ * @since 0.2.0
+ */
+export const cases: ReadonlyArray<RunnerCase> = [
+  ...(["kill", "stop"] as const).flatMap((how) => [
+    test(
+      `after a ${how}, a parked resumable task keeps its question and its steps, and goes on`,
+      ({ becomes, until }) =>
+        Effect.gen(function*() {
+          const steps = yield* Ref.make(0)
+          const runs = yield* Ref.make(0)
+          const resumable = (text: string) =>
+            Effect.andThen(Ref.update(runs, (count) => count + 1), counting(steps)(text))
+          const first = yield* start({ resumable }, quick)
+          const taskId = yield* call(first, "resumable")
+          const before = yield* becomes(first, taskId, "input_required")
+          yield* first[how]
+          const second = yield* start({ resumable }, quick)
+          yield* until("it was taken up", Effect.map(Ref.get(runs), (count) => count === 2))
+          assert.deepStrictEqual(yield* get(second, taskId), before)
+          yield* second.engine.answer(owner, taskId, accept)
+          const done = yield* becomes(second, taskId, "completed")
+          assert.match(done.result.content[0].text, /^1 attempt 2: .*"overwrite":true/)
+          assert.strictEqual(yield* Ref.get(steps), 1)
+        })
+    ),
 
-    test(`after a ${how}, a task that must not be run twice has failed`, () =>
+    test(`after a ${how}, a task that must not be run twice has failed`, ({ becomes, until }) =>
       Effect.gen(function*() {
         const runs = yield* Ref.make(0)
         const once = () => Effect.andThen(Ref.update(runs, (count) => count + 1), Effect.never)
@@ -50,10 +64,10 @@ export const restarts = (fleet: Provide, capabilities: Capabilities) => {
         const task = yield* becomes(second, taskId, "failed")
         assert.strictEqual(task.error.code, -32603)
         assert.strictEqual(yield* Ref.get(runs), 1)
-      }).pipe(fleet))
-  }
+      }))
+  ]),
 
-  test("an answer given while no process ran is used by the next", () =>
+  test("an answer given while no process ran is used by the next", ({ becomes }) =>
     Effect.gen(function*() {
       const first = yield* start({ resumable: asking }, quick)
       const taskId = yield* call(first, "resumable")
@@ -63,9 +77,9 @@ export const restarts = (fleet: Provide, capabilities: Capabilities) => {
       yield* first.kill
       const second = yield* start({ resumable: asking }, quick)
       yield* becomes(second, taskId, "completed")
-    }).pipe(fleet))
+    })),
 
-  test("a stop is never a cancel, and stops in good order cost no attempt", () =>
+  test("a stop is never a cancel, and stops in good order cost no attempt", ({ becomes, until }) =>
     Effect.gen(function*() {
       const runs = yield* Ref.make(0)
       const resumable = (text: string) => Effect.andThen(Ref.update(runs, (count) => count + 1), asking(text))
@@ -79,9 +93,9 @@ export const restarts = (fleet: Provide, capabilities: Capabilities) => {
       }
       yield* until("it runs", Effect.map(Ref.get(runs), (count) => count === 7))
       yield* becomes(process, taskId, "input_required")
-    }).pipe(fleet))
+    })),
 
-  test("a handler that takes its process down each time ends failed", () =>
+  test("a handler that takes its process down each time ends failed", ({ becomes, until }) =>
     Effect.gen(function*() {
       const runs = yield* Ref.make(0)
       const resumable = () => Effect.andThen(Ref.update(runs, (count) => count + 1), Effect.never)
@@ -96,9 +110,9 @@ export const restarts = (fleet: Provide, capabilities: Capabilities) => {
       const task = yield* becomes(process, taskId, "failed")
       assert.strictEqual(task.error.message, "The server stopped too often while the tool was running")
       assert.strictEqual(yield* Ref.get(runs), 3)
-    }).pipe(fleet))
+    })),
 
-  test("a task cancelled while its process was dying is cancelled, not run", () =>
+  test("a task cancelled while its process was dying is cancelled, not run", ({ becomes, until }) =>
     Effect.gen(function*() {
       const runs = yield* Ref.make(0)
       const resumable = () => Effect.andThen(Ref.update(runs, (count) => count + 1), Effect.never)
@@ -111,5 +125,5 @@ export const restarts = (fleet: Provide, capabilities: Capabilities) => {
       const second = yield* start({ resumable }, quick)
       yield* becomes(second, taskId, "cancelled")
       assert.strictEqual(yield* Ref.get(runs), 1)
-    }).pipe(fleet))
-}
+    }))
+]

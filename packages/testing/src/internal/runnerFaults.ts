@@ -1,13 +1,27 @@
-/** What holds when the storage, the queue, a tool or a clock does not do as it should. */
-import { CurrentTask, TaskOwner, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
-import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Ref, Schema } from "effect"
-import { Tool, Toolkit } from "effect/ai"
-import { TestClock } from "effect/testing"
-import { type Capabilities, type Provide, timesOf } from "./fleetTimes.ts"
-import { Fleet, type ProcessOptions, start } from "./Fleet.ts"
-import { call, get, owner } from "./TestTools.ts"
+/**
+ * What holds when the storage, the queue, a tool or a clock does not do as it should.
+ *
+ * @since 0.2.0
+ */
+import * as CurrentTask from "@effect-mcp-tasks/engine/CurrentTask"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
+import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
+import { assert } from "@effect/vitest"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { Fleet, type ProcessOptions, start } from "../Fleet.ts"
+import { call, get, owner } from "../FleetTools.ts"
+import { needing, type RunnerCase } from "./runnerCase.ts"
 
+const test = needing("replicas")
+const timed = needing("replicas", "virtualTime")
 const quick: ProcessOptions = { lease: "1 second", grace: "0 seconds", scan: "2 seconds", heartbeat: "2 seconds" }
 const idle: ProcessOptions = { ...quick, concurrency: 0 }
 
@@ -33,38 +47,15 @@ const newTask = {
 const read = (taskId: string) =>
   Effect.flatMap(Fleet, ({ store }) => Effect.map(store.read(taskId), (stored) => Option.getOrThrow(stored).task))
 
-/** Counts what is logged while the effect runs. */
-const listening = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const lines: Array<string> = []
-  const logger = Logger.make(({ logLevel, message }) => {
-    if (logLevel === "Error" || logLevel === "Warn") lines.push(String(Array.isArray(message) ? message[0] : message))
-  })
-  yield* Effect.provide(effect, Logger.layer([logger]))
-  return lines
-})
-
-/** Tests faults over the storage of a fleet. */
-export const suite = <E>(name: string, layer: Layer.Layer<Fleet, E>, capabilities: Capabilities) => {
-  const fleet: Provide = Effect.provide(layer, { local: true })
-
-  describe(name, () => {
-    losses(fleet, capabilities)
-    outages(fleet, capabilities)
-    if (capabilities.virtualTime) clocks(fleet, capabilities)
-  })
-}
-
-const losses = (fleet: Provide, capabilities: Capabilities) => {
-  const { becomes, test, until } = timesOf(capabilities)
-
-  test("a task that was created and never offered is found, and run", () =>
+const losses: ReadonlyArray<RunnerCase> = [
+  test("a task that was created and never offered is found, and run", ({ becomes }) =>
     Effect.gen(function*() {
       const process = yield* start({}, quick)
       const { task } = yield* process.engine.create(newTask, { started: false })
       yield* becomes(process, task.taskId, "completed")
-    }).pipe(fleet))
+    })),
 
-  test("a task whose entry went down with the process that took it is run all the same", () =>
+  test("a task whose entry went down with the process that took it is run all the same", ({ becomes, until }) =>
     Effect.gen(function*() {
       const other = yield* start({}, idle)
       const dying = yield* start({}, quick)
@@ -78,9 +69,9 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       yield* start({}, quick)
       yield* becomes(other, taskId, "completed")
       assert.strictEqual((yield* read(taskId)).attempt, 1)
-    }).pipe(fleet))
+    })),
 
-  test("a worker whose every other write is applied and its reply lost does everything once", () =>
+  test("a worker whose every other write is applied and its reply lost does everything once", ({ becomes }) =>
     Effect.gen(function*() {
       const steps = yield* Ref.make(0)
       const runs = yield* Ref.make(0)
@@ -108,9 +99,9 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       assert.strictEqual(yield* Ref.get(runs), 1)
       assert.strictEqual(yield* Ref.get(steps), 3)
       assert.isAbove(writes, 6)
-    }).pipe(fleet))
+    })),
 
-  test("a task that outgrows its store ends, whether with a step or with its result", () =>
+  test("a task that outgrows its store ends, whether with a step or with its result", ({ becomes }) =>
     Effect.gen(function*() {
       const goneOn = yield* Ref.make(false)
       const once = (text: string) =>
@@ -130,9 +121,9 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
         assert.strictEqual(error.message, "The task has become larger than the store can keep")
       }
       assert.isFalse(yield* Ref.get(goneOn))
-    }).pipe(fleet))
+    })),
 
-  test("a tool that is no more, and arguments that do not fit it any more, end their tasks in words", () =>
+  test("a tool that is no more, and arguments that do not fit it any more, end their tasks in words", ({ becomes }) =>
     Effect.gen(function*() {
       const other = yield* start({}, idle)
       const gone = yield* call(other, "once")
@@ -142,9 +133,9 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       const { error } = yield* becomes(other, changed, "failed")
       assert.strictEqual(error.code, -32603)
       assert.match(error.message, /^Invalid arguments for tool resumable: .*text/s)
-    }).pipe(fleet))
+    })),
 
-  test("a handler that takes down each process that runs it does not take down the fleet", () =>
+  test("a handler that takes down each process that runs it does not take down the fleet", ({ becomes, until }) =>
     Effect.gen(function*() {
       const other = yield* start({}, idle)
       const deadly = yield* call(other, "resumable")
@@ -157,68 +148,43 @@ const losses = (fleet: Provide, capabilities: Capabilities) => {
       yield* start({}, quick)
       yield* becomes(other, deadly, "failed")
       yield* becomes(other, yield* call(other, "once"), "completed")
-    }).pipe(fleet))
-}
+    }))
+]
 
-const outages = (fleet: Provide, capabilities: Capabilities) => {
-  const { becomes, test, until } = timesOf(capabilities)
-
-  test("a storage that is away for a while is said once by each loop, not ready meanwhile, and forgotten", () =>
+const outages: ReadonlyArray<RunnerCase> = [
+  test("a storage that is away for a while makes its process not ready, and loses nothing", ({ becomes, until }) =>
     Effect.gen(function*() {
-      const lines = yield* listening(Effect.gen(function*() {
-        const isRunning = yield* Ref.make(false)
-        const process = yield* start({
-          once: () =>
-            Effect.gen(function*() {
-              yield* Ref.set(isRunning, true)
-              yield* Effect.sleep("1 second")
-              yield* (yield* CurrentTask.CurrentTask).report("on")
-              return "through"
-            })
-        }, quick)
-        const other = yield* start({}, idle)
-        const isReady = Effect.map(process.health.ready, (readiness) => readiness.isReady)
-        yield* until("it is ready", isReady)
-        const taskId = yield* call(other, "once")
-        yield* until("it runs", Ref.get(isRunning))
-        const waiting = yield* Effect.forEach([1, 2, 3], () => call(other, "resumable"))
-        process.link.disturb = (operation) => process.link.fail(operation)
-        yield* until("it is not ready", Effect.map(isReady, (ready) => !ready))
-        yield* Effect.forkChild(
-          Effect.andThen(Effect.sleep("4 seconds"), Effect.sync(() => {
-            process.link.disturb = (_operation, effect) => effect
-          }))
-        )
-        for (const id of [taskId, ...waiting]) yield* becomes(other, id, "completed")
-        yield* until("it is ready again", isReady)
-      }))
-      const loops = lines.filter((line) => line === "A background loop fails; it tries on")
-      assert.isAtLeast(loops.length, 1)
-      assert.isAtMost(loops.length, 12)
-      assert.isAtMost(lines.length, 20, lines.join("\n"))
-    }).pipe(fleet))
+      const isRunning = yield* Ref.make(false)
+      const once = () =>
+        Effect.gen(function*() {
+          yield* Ref.set(isRunning, true)
+          yield* Effect.sleep("1 second")
+          yield* (yield* CurrentTask.CurrentTask).report("on")
+          return "through"
+        })
+      const process = yield* start({ once }, quick)
+      const other = yield* start({}, idle)
+      const isReady = Effect.map(process.health.ready, (readiness) => readiness.isReady)
+      yield* until("it is ready", isReady)
+      const taskId = yield* call(other, "once")
+      yield* until("it runs", Ref.get(isRunning))
+      const waiting = yield* Effect.forEach([1, 2, 3], () => call(other, "resumable"))
+      process.link.disturb = (operation) => process.link.fail(operation)
+      yield* until("it is not ready", Effect.map(isReady, (ready) => !ready))
+      yield* Effect.forkChild(
+        Effect.andThen(Effect.sleep("4 seconds"), Effect.sync(() => {
+          process.link.disturb = (_operation, effect) => effect
+        }))
+      )
+      for (const id of [taskId, ...waiting]) yield* becomes(other, id, "completed")
+      yield* until("it is ready again", isReady)
+    }))
+]
 
-  if (!capabilities.virtualTime) return
+const minutes = (count: number) => count * 60_000
 
-  test("a loop that hangs makes its process not ready, and names itself", () =>
-    Effect.gen(function*() {
-      for (const [operation, loop] of [["beats", "renew"], ["due", "sweep"], ["list", "recover"]] as const) {
-        const process = yield* start({}, { ...quick, lease: "3 seconds" })
-        const readiness = process.health.ready
-        yield* until("it is ready", Effect.map(readiness, ({ isReady }) => isReady))
-        process.link.disturb = (name, effect) =>
-          name === operation ? Effect.never : effect
-        yield* until(`${loop} is stuck`, Effect.map(readiness, ({ isReady, loops }) =>
-          !isReady && loops[loop] === "stuck"))
-      }
-    }).pipe(fleet))
-}
-
-const clocks = (fleet: Provide, capabilities: Capabilities) => {
-  const { becomes, test, until } = timesOf(capabilities)
-  const minutes = (count: number) => count * 60_000
-
-  test("replicas whose clocks are five minutes apart expire a task at its time, and keep their leases", () =>
+const clocks: ReadonlyArray<RunnerCase> = [
+  timed("replicas whose clocks are five minutes apart expire a task at its time, and keep their leases", () =>
     Effect.gen(function*() {
       const runs = yield* Ref.make(0)
       const once = () => Effect.andThen(Ref.update(runs, (count) => count + 1), Effect.never)
@@ -241,9 +207,9 @@ const clocks = (fleet: Provide, capabilities: Capabilities) => {
       for (const taskId of ids) {
         assert.isTrue(Option.isNone(yield* (yield* Fleet).store.read(taskId)))
       }
-    }).pipe(fleet))
+    })),
 
-  test("a dead worker is found out whatever the clocks say", () =>
+  timed("a dead worker is found out whatever the clocks say", ({ becomes, until }) =>
     Effect.gen(function*() {
       const first = yield* start({ resumable: () => Effect.never }, { ...quick, ahead: () => minutes(5) })
       const taskId = yield* call(first, "resumable")
@@ -251,9 +217,9 @@ const clocks = (fleet: Provide, capabilities: Capabilities) => {
       const second = yield* start({}, { ...quick, ahead: () => minutes(-5) })
       yield* first.kill
       yield* becomes(second, taskId, "completed")
-    }).pipe(fleet))
+    })),
 
-  test("a machine whose clock steps back an hour goes on as if it had not", () =>
+  timed("a machine whose clock steps back an hour goes on as if it had not", ({ becomes, until }) =>
     Effect.gen(function*() {
       let ahead = 0
       const gate = yield* Ref.make(false)
@@ -275,5 +241,12 @@ const clocks = (fleet: Provide, capabilities: Capabilities) => {
       yield* stepping.kill
       yield* start({}, quick)
       yield* becomes(other, queued, "failed")
-    }).pipe(fleet))
-}
+    }))
+]
+
+/**
+ * The cases.
+ *
+ * @since 0.2.0
+ */
+export const cases: ReadonlyArray<RunnerCase> = [...losses, ...outages, ...clocks]

@@ -1,0 +1,87 @@
+/** What thousands of handlers cost that wait for input: no slot, and nothing of the store until somebody answers. */
+import { TaskLimits, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
+import { assert, describe, it } from "@effect/vitest"
+import { Array as Arr, Effect, Layer, Ref, Schema } from "effect"
+import { Tool, Toolkit } from "effect/ai"
+import { TestClock } from "effect/testing"
+import { accept, asking, timesOf } from "./fleetTimes.ts"
+import { inMemory } from "./FleetLayers.ts"
+import { Fleet, type ProcessOptions, start } from "./Fleet.ts"
+import { call, owner } from "./TestTools.ts"
+
+const count = 5_000
+const concurrency = 4
+const options: ProcessOptions = { concurrency, lease: "15 seconds", heartbeat: "1 day", scan: "1 day" }
+
+const parameters = Schema.Struct({ text: Schema.String })
+
+const kit = Toolkit.make(
+  Tool.make("once", { parameters }).annotate(TaskTool.Policy, { ttl: "1 day" }),
+  Tool.make("resumable", { parameters }).annotate(TaskTool.Policy, { ttl: "1 day" })
+)
+
+const { becomes, until } = timesOf({ replicas: true, virtualTime: true })
+
+describe("handlers that wait for input", () => {
+  it.effect(`are ${count} in ${concurrency} slots, are left alone, and go on as they are answered`, () =>
+    Effect.gen(function*() {
+      const working = yield* Ref.make(0)
+      const most = yield* Ref.make(0)
+      const parked = yield* Ref.make(0)
+      const woken = yield* Ref.make(0)
+      const work = Ref.updateAndGet(working, (n) => n + 1).pipe(
+        Effect.tap((n) => Ref.update(most, (before) => Math.max(before, n))),
+        Effect.andThen(Effect.yieldNow),
+        Effect.ensuring(Ref.update(working, (n) => n - 1))
+      )
+      const handlers = kit.toLayer({
+        once: () =>
+          Effect.gen(function*() {
+            yield* work
+            yield* Ref.update(parked, (n) => n + 1)
+            yield* asking("")
+            yield* Ref.update(woken, (n) => n + 1)
+            yield* work
+          }),
+        resumable: () => Effect.asVoid(work)
+      })
+      const process = yield* start({}, { ...options, tools: Layer.provide(TaskTools.layer(kit), handlers) })
+      const store = (yield* Fleet).store
+      const ids = yield* Effect.forEach(Arr.range(1, count), () => call(process, "once"))
+      yield* until("all wait", Effect.map(Ref.get(parked), (n) => n === count))
+      assert.strictEqual(yield* Ref.get(most), concurrency)
+
+      const calls = new Map<string, number>()
+      process.link.disturb = (operation, effect) => {
+        calls.set(operation, (calls.get(operation) ?? 0) + 1)
+        return effect
+      }
+      // Each of their own writes was signalled, and is still being looked at.
+      let before = -1
+      yield* until("all signals are heard", Effect.sync(() => {
+        const isQuiet = before === (calls.get("read") ?? 0)
+        before = calls.get("read") ?? 0
+        return isQuiet
+      }))
+      calls.clear()
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* Ref.get(woken), 0)
+      for (const operation of ["read", "view", "replace", "create", "list"]) {
+        assert.strictEqual(calls.get(operation) ?? 0, 0, operation)
+      }
+
+      // None of them holds a slot.
+      for (const taskId of yield* Effect.forEach(Arr.range(1, 10), () => call(process, "resumable"))) {
+        yield* becomes(process, taskId, "completed")
+      }
+      const answered = ids.slice(0, 50)
+      for (const taskId of answered) yield* process.engine.answer(owner, taskId, accept)
+      for (const taskId of answered) yield* becomes(process, taskId, "completed")
+      assert.strictEqual(yield* Ref.get(woken), answered.length)
+      assert.strictEqual(yield* Ref.get(most), concurrency)
+      assert.strictEqual((yield* store.list({ live: true, limit: 2 * count })).length, count - answered.length)
+    }).pipe(
+      Effect.provide(inMemory, { local: true }),
+      Effect.provide(TaskLimits.layer({ maxLiveTasks: 2 * count }))
+    ), 120_000)
+})
