@@ -50,12 +50,10 @@ const table = `${root}/out/checks.md`
 const known = /^\| (?<what>.*) \| \d+ \| (?<by>.*) \|$/
 
 /** The rows that an earlier run has written. */
-const earlierRows = existsSync(table) && !process.argv.includes("--again")
-  ? readFileSync(table, "utf8").split("\n").filter((row) => known.test(row))
-  : []
+const earlierRows = existsSync(table) ? readFileSync(table, "utf8").split("\n").filter((row) => known.test(row)) : []
 
 /** What an earlier run has found, by the columns that say what was gone. */
-const earlier = new Map(earlierRows.flatMap((row) => {
+const earlier = new Map((process.argv.includes("--again") ? [] : earlierRows).flatMap((row) => {
   const { by, what } = known.exec(row)?.groups ?? {}
   return what === undefined || by === undefined || by === nobody ? [] : [[what, by] as const]
 }))

@@ -16,7 +16,7 @@ const ofCore = (name: string) => `core/test/${name}.test.ts`
 
 const ofServer = (name: string) => `server/test/${name}.test.ts`
 
-const dispatcher = ["server/test/Dispatcher.test.ts", "server/test/Dispatcher.wire.test.ts"]
+const dispatcher = ["Dispatcher", "Dispatcher.wire", "Dispatcher.discover"].map(ofServer)
 const rounds = ["CallRounds", "CallRounds.declared", "RequestState"].map(ofServer)
 const tokens = ["JwtVerifier", "JwtVerifier.keys"].map(ofServer)
 const stdio = ["StdioTransport", "StdioTransport.cancel"].map(ofServer)
