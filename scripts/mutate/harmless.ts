@@ -165,5 +165,25 @@ export const harmless: ReadonlyMap<string, string> = new Map([
     "server/src/Dispatcher.ts: method === \"tools/call\" && typeof name === \"string\" -> method ==" +
       "= \"tools/call\"",
     "it is for the types: no tool has a name that is no string"
+  ],
+  [
+    "server/src/internal/stdioSession.ts: entry.isCancelled -> false",
+    "it is a second lock: what belongs to a request is interrupted with it, and says nothing mo" +
+      "re by itself"
+  ],
+  [
+    "server/src/internal/protectedResource.ts: scopesSupported === undefined ? {} : { scopes_su" +
+      "pported: scopesSupported } -> { scopes_supported: scopesSupported }",
+    "JSON leaves out what is undefined"
+  ],
+  [
+    "server/src/internal/protectedResource.ts: name === undefined ? {} : { resource_name: name " +
+      "} -> { resource_name: name }",
+    "JSON leaves out what is undefined"
+  ],
+  [
+    "server/src/internal/protectedResource.ts: documentation === undefined ? {} : { resource_do" +
+      "cumentation: documentation } -> { resource_documentation: documentation }",
+    "JSON leaves out what is undefined"
   ]
 ])
