@@ -28,8 +28,5 @@ export const within = <A, E, R>(
     // A stack trace would show this file, and costs more than the span.
     captureStackTrace: false,
     attributes: { "mcp.tool.name": tool, "mcp.task.id": taskId, "mcp.task.attempt": attempt }
-  }, {
-    // It would name this file, and be kept for as long as the handler waits.
-    captureStackTrace: false
   })
 }
