@@ -172,6 +172,21 @@ export const harmless: ReadonlyMap<string, string> = new Map([
       "re by itself"
   ],
   [
+    "server/src/internal/refusals.ts: Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effec" +
+      "t.as(Effect.logError(\"A request broke\", cause), WireError.internalError(\"Internal error\"))" +
+      " -> Effect.as(Effect.logError(\"A request broke\", cause), WireError.internalError(\"Internal" +
+      " error\"))",
+    "an interruption from outside passes handlers by, and none comes from inside: a round turns" +
+      " it into a refusal"
+  ],
+  [
+    "server/src/internal/callTool.ts: Cause.hasInterruptsOnly(cause) ? Effect.interrupt : logge" +
+      "d(\"A task could not be answered inline\", stored, cause).pipe( Effect.as(Effect.succeed(Tas" +
+      "kWire.createTaskResult(stored))) ) -> logged(\"A task could not be answered inline\", stored" +
+      ", cause).pipe( Effect.as(Effect.succeed(TaskWire.createTaskResult(stored))) )",
+    "an interruption from outside passes handlers by, and none comes from inside"
+  ],
+  [
     "server/src/internal/protectedResource.ts: scopesSupported === undefined ? {} : { scopes_su" +
       "pported: scopesSupported } -> { scopes_supported: scopesSupported }",
     "JSON leaves out what is undefined"
@@ -185,5 +200,11 @@ export const harmless: ReadonlyMap<string, string> = new Map([
     "server/src/internal/protectedResource.ts: documentation === undefined ? {} : { resource_do" +
       "cumentation: documentation } -> { resource_documentation: documentation }",
     "JSON leaves out what is undefined"
-  ]
+  ],
+  [
+    "server/src/internal/lines.ts: length > maxBytes -> false",
+    "it saves memory, as the fuzzer sees: what is too long is refused either way"
+  ],
+  ["server/src/internal/lines.ts: length === 0 ? [] : [complete()] -> [complete()]", "an empty line is no message"],
+  ["server/src/internal/lines.ts: parts.length === 1 && only !== undefined -> false", "it saves a copy"]
 ])
