@@ -9,7 +9,7 @@
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, normalize } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -18,7 +18,10 @@ const bin = join(root, "node_modules", ".bin")
 /** A package that is published. */
 interface Public {
   readonly name: string
+  readonly version: string
   readonly directory: string
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly bin: Readonly<Record<string, string>>
 }
 
 const run = (command: string, args: ReadonlyArray<string>, cwd: string) => {
@@ -32,21 +35,26 @@ const readJson = (file: string) => JSON.parse(fs.readFileSync(file, "utf8"))
 
 const publicPackages = (): ReadonlyArray<Public> =>
   fs.readdirSync(join(root, "packages")).toSorted().map((it) => join(root, "packages", it)).flatMap((directory) => {
-    const { name, private: isPrivate } = readJson(join(directory, "package.json"))
-    return isPrivate === true ? [] : [{ name, directory }]
+    const { bin: programs = {}, exports, name, private: isPrivate, version } = readJson(join(directory, "package.json"))
+    return isPrivate === true ? [] : [{ name, version, directory, exports, bin: programs }]
   })
 
-/** The specifiers a user can import: the package itself and each module that the exports map leaves open. */
-const entryPoints = ({ directory, name }: Public): ReadonlyArray<string> => {
+/** The specifiers a user can import: those that the exports map names, and each module that it leaves open. */
+const entryPoints = ({ directory, exports, name }: Public): ReadonlyArray<string> => {
   const modules = fs.globSync("**/*.js", { cwd: join(directory, "dist") }).map((file) => file.replace(/\.js$/, ""))
   const open = modules.filter((it) => it !== "index" && !it.startsWith("internal/")).toSorted()
-  if (!modules.includes("index")) throw new Error(`${name}: dist/index.js is missing`)
-  return [name, ...open.map((it) => `${name}/${it}`)]
+  return Object.entries(exports).flatMap(([key, to]) => {
+    if (to === null || key === "./package.json") return []
+    return key === "./*" ? open.map((it) => `${name}/${it}`) : [key === "." ? name : `${name}/${key.slice(2)}`]
+  })
 }
 
 /** What must stay out of a package, and what must be in it. */
-const checkContents = ({ name }: Public, files: ReadonlyArray<string>) => {
-  const missing = ["LICENSE", "package.json", "dist/index.js", "dist/index.d.ts"].filter((it) => !files.includes(it))
+const checkContents = ({ bin: programs, exports, name }: Public, files: ReadonlyArray<string>) => {
+  const index = "." in exports ? ["dist/index.js", "dist/index.d.ts"] : []
+  const started = Object.values(programs).map((file) => normalize(file))
+  const needed = ["LICENSE", "README.md", "package.json", ...index, ...started]
+  const missing = needed.filter((it) => !files.includes(it))
   const stray = files.filter((it) => /(^|\/)(test|node_modules|\.tsbuildinfo)/.test(it))
   if (missing.length > 0) throw new Error(`${name} lacks ${missing.join(", ")}`)
   if (stray.length > 0) throw new Error(`${name} ships ${stray.join(", ")}`)
@@ -85,6 +93,16 @@ const importClosed = (project: string, packages: ReadonlyArray<Public>) => {
   run(join(bin, "node"), ["closed.mjs"], project)
 }
 
+/** Each program must start where it is installed. */
+const runAll = (project: string, packages: ReadonlyArray<Public>) => {
+  for (const { bin: programs, version } of packages) {
+    for (const name of Object.keys(programs)) {
+      const said = run(join(bin, "node"), [join(project, "node_modules", ".bin", name), "--version"], project)
+      if (!said.includes(version)) throw new Error(`${name} --version says ${said.trim()} instead of ${version}`)
+    }
+  }
+}
+
 const compileAll = (project: string, entries: ReadonlyArray<string>) => {
   const lines = entries.map((it, i) => `export * as entry${i} from ${JSON.stringify(it)}`)
   fs.writeFileSync(join(project, "consumer.ts"), `${lines.join("\n")}\n`)
@@ -104,6 +122,7 @@ const main = (keep: string | undefined) => {
   install(project, tarballs)
   importAll(project, entries)
   importClosed(project, packages)
+  runAll(project, packages)
   compileAll(project, entries)
   if (keep !== undefined) {
     fs.mkdirSync(join(root, keep), { recursive: true })

@@ -35,7 +35,7 @@ export const arrows: ReadonlyMap<string, Arrows> = new Map([
   ["sqlite", { packages: [], node: ["node:sqlite", "node:fs", "node:path"] }],
   ["testing", { packages: ["core", "engine", "server", "client", "sqlite"], node: [] }],
   ["cli", { packages: ["core", "engine", "server", "client", "sqlite", "examples"], node: "any" }],
-  ["simulation", { packages: ["core", "engine", "server", "client", "testing"], node: "any" }],
+  ["simulation", { packages: ["core", "engine", "server", "client", "sqlite", "testing"], node: "any" }],
   ["examples", { packages: "any", node: "any" }],
   ["conformance", { packages: "any", node: "any" }],
   ["benchmarks", { packages: "any", node: "any" }]

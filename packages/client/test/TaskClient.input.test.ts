@@ -67,17 +67,31 @@ describe("a question [J6]", () => {
 
   it.effect("is withdrawn when it is no longer outstanding, and its late answer is not sent", () =>
     Effect.gen(function*() {
-      let withdrawn = 0
-      const onInput = InputHandler.make({
-        elicit: () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => withdrawn++))
-      })
+      const withdrawnAt: Array<number> = []
       const { client, server } = yield* TestClient.make({
         "tools/call": [created()],
         "tasks/get": [asking(["a"]), got({ lastUpdatedAt: "2026-07-28T10:20:00.000Z" }), got(), done("x")]
       })
+      const onInput = InputHandler.make({
+        elicit: () =>
+          Effect.onInterrupt(Effect.never, () => Effect.sync(() => withdrawnAt.push(server.of("tasks/get").length)))
+      })
       yield* TestClient.run(client.call("work", {}, { onInput }))
-      assert.strictEqual(withdrawn, 1)
+      assert.deepStrictEqual(withdrawnAt, [2])
       assert.isEmpty(server.of("tasks/update"))
+    }))
+
+  it.effect("that takes long to leave the screen does not hold up the polling", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [asking(["a"]), got({ lastUpdatedAt: "2026-07-28T10:20:00.000Z" })]
+      })
+      const onInput = InputHandler.make({ elicit: () => Effect.onInterrupt(Effect.never, () => Effect.sleep(60_000)) })
+      const fiber = yield* Effect.forkChild(client.call("work", {}, { onInput }))
+      yield* TestClient.run(Effect.sleep(30_000), 1000)
+      assert.isAtLeast(server.of("tasks/get").length, 20)
+      yield* TestClient.run(Fiber.interrupt(fiber), 1000)
     }))
 
   it.effect("may be answered too late: a task that has ended meanwhile is no failure", () =>

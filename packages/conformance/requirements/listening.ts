@@ -96,8 +96,7 @@ export const security: Section = {
       level: "MUST",
       text: "A question of a task is trusted no more than one that is asked directly",
       source: "ext-tasks, Security Considerations",
-      where: "everywhere",
-      unprovable: "A duty of hosts: they decide what a user is shown"
+      where: "everywhere"
     },
     {
       id: "I4",

@@ -16,7 +16,13 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { createServer } from "node:http"
 
-const info = { name: "effect-mcp-tasks-conformance", version: "0.1.0" }
+/**
+ * What the server says of itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const info = { name: "effect-mcp-tasks-conformance", version: "0.1.0" }
 
 /** How long plain calls may finish in when the server ends; then they are interrupted. */
 const grace = "2 seconds"

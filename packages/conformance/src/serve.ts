@@ -1,12 +1,16 @@
 /**
  * Serves the fixtures of the official conformance suite until it is told to end.
  *
- * The first line on standard output is JSON with the address of the endpoint, for programs that started it; the
- * second says the same for people.
+ * Over HTTP, the first line on standard output is JSON with the address of the endpoint, for programs that started it;
+ * the second says the same for people. Over stdio there is nothing but messages, and the end of the input ends it.
  *
  * @since 0.1.0
  */
+import * as Embedded from "@effect-mcp-tasks/engine/Embedded"
+import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
+import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as StdioTransport from "@effect-mcp-tasks/server/StdioTransport"
 import * as ToolSwitch from "@effect-mcp-tasks/server/ToolSwitch"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -36,6 +40,10 @@ const flags = {
     Flag.withDescription("Port to listen on; 0 takes a free one"),
     Flag.withDefault(3000)
   ),
+  transport: Flag.Literals("transport", ["http", "stdio"]).pipe(
+    Flag.withDescription("How clients reach it"),
+    Flag.withDefault("http")
+  ),
   store: Flag.Literals("store", FixtureStore.names).pipe(
     Flag.withDescription("Where tasks are kept"),
     Flag.withDefault("memory")
@@ -53,15 +61,20 @@ const announce = (store: FixtureStore.StoreName) =>
     yield* Console.log(`Conformance fixtures on ${url}, tasks in ${store}`)
   }))
 
-const command = Command.make(
-  "conformance:serve",
-  flags,
-  ({ file, port, store }) =>
-    Layer.launch(announce(store).pipe(
-      Layer.provide(FixtureServer.layer(port)),
-      Layer.provide([tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) })])
-    ))
-).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
+const overHttp = (port: number, store: FixtureStore.StoreName) =>
+  Layer.provide(announce(store), FixtureServer.layer(port))
+
+const overStdio = StdioTransport.layer().pipe(
+  Layer.provide(Dispatcher.layer(FixtureServer.info)),
+  Layer.provide([Embedded.layer, TaskOwner.layerAnonymous, ToolSwitch.layer])
+)
+
+const command = Command.make("conformance:serve", flags, ({ file, port, store, transport }) => {
+  const served = Layer.merge(tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) }))
+  return transport === "http"
+    ? Layer.launch(Layer.provide(overHttp(port, store), served))
+    : StdioTransport.launch(Layer.provide(overStdio, served))
+}).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
 
 /** To be told to end is how this program ends well. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
@@ -69,6 +82,6 @@ const teardown: Runtime.Teardown = (exit, onExit) =>
 
 command.pipe(
   Command.run({ version: "0.1.0" }),
-  Effect.provide(NodeServices.layer),
+  Effect.provide(Layer.merge(NodeServices.layer, StdioTransport.layerLogger)),
   NodeRuntime.runMain({ teardown })
 )

@@ -160,6 +160,28 @@ export const featureRequired = (
 export const unsupportedProtocolVersion = (supported: ReadonlyArray<string>, requested: string): WireError =>
   make(Code.UnsupportedProtocolVersion, "Unsupported protocol version", { supported, requested })
 
+/** Codes of earlier revisions that may not be sent any more: resource not found, URL elicitation required. */
+const retired: ReadonlySet<number> = new Set([-32002, -32042])
+
+/**
+ * Tells whether a tool may send an error of its own under its code.
+ *
+ * **Details**
+ *
+ * It may not under a code that the protocol reserves for itself (-32099 to -32020) or has retired. Of those that the
+ * protocol defines, -32021 may be a tool's when it says what is missing, as that is what it means; -32020 and -32022
+ * are about the request, which has been admitted when a tool runs.
+ *
+ * @since 0.2.0
+ */
+export const mayBeOfATool = ({ code, data }: WireError): boolean => {
+  if (code === Code.MissingRequiredClientCapability) return isObject(data) && isObject(data["requiredCapabilities"])
+  return (code > -32020 || code < -32099) && !retired.has(code)
+}
+
+const isObject = (value: Schema.Json | undefined): value is Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
 /**
  * Returns the HTTP status that goes with an error code; a code not listed in {@link Code} goes with 200.
  *

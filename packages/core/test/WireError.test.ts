@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { TasksExtension } from "../src/McpProtocol.ts"
+import type { Schema } from "effect"
 import * as WireError from "../src/WireError.ts"
 
 describe("WireError [C4, C5]", () => {
@@ -20,6 +21,16 @@ describe("WireError [C4, C5]", () => {
       assert.deepStrictEqual(WireError.refusal("id", error), { httpStatus: status as 200 | 400 | 404, id: "id", error })
     })
   }
+
+  it("a tool may send what the protocol does not keep for itself", () => {
+    const may = (code: number, data?: Schema.Json) =>
+      WireError.mayBeOfATool({ code, message: "m", ...(data === undefined ? {} : { data }) })
+    for (const code of [-32100, -32603, -32602, -32019, -32001, -32000, -1, 0, 1, 4711]) assert.isTrue(may(code), `${code}`)
+    for (const code of [-32099, -32050, -32042, -32022, -32021, -32020, -32002]) assert.isFalse(may(code), `${code}`)
+    assert.isTrue(may(-32021, { requiredCapabilities: { sampling: {} } }))
+    for (const data of [null, [], "all", {}, { requiredCapabilities: [] }]) assert.isFalse(may(-32021, data))
+    assert.isFalse(may(-32020, { requiredCapabilities: {} }))
+  })
 
   it("lets the caller choose 400 for malformed _meta", () => {
     assert.strictEqual(WireError.refusal(1, WireError.invalidParams("m"), 400).httpStatus, 400)

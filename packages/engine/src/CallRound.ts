@@ -14,6 +14,7 @@ import type { InputRequest } from "@effect-mcp-tasks/core/Task"
 import * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskJournal from "@effect-mcp-tasks/core/TaskJournal"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as CallProgress from "./CallProgress.ts"
 import { CurrentTask } from "./CurrentTask.ts"
@@ -21,7 +22,7 @@ import * as answers from "./internal/answers.ts"
 import * as round from "./internal/round.ts"
 import * as taskHandle from "./internal/taskHandle.ts"
 import type { InvalidAnswer } from "./TaskEngineError.ts"
-import { TaskLimits } from "./TaskLimits.ts"
+import { type Limits, TaskLimits } from "./TaskLimits.ts"
 import type { RegisteredTool } from "./TaskTools.ts"
 
 /**
@@ -120,18 +121,27 @@ export interface CallRound {
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function*(
-  { capabilities, responses, state, tool }: CallRoundOptions
-): Effect.fn.Return<CallRound, InvalidAnswer> {
-  const limits = yield* TaskLimits
-  const given = yield* Effect.fromResult(answers.checkAll(state.outstanding, responses))
-  const now = new round.Round(round.begin(tool, capabilities, state.steps, limits), {
-    answers: [...state.answers, ...given.map((answer) => ({ ...answer, state: "answered" as const }))],
-    responses
-  })
+export const make = (options: CallRoundOptions): Effect.Effect<CallRound, InvalidAnswer> => {
+  const given = answers.checkAll(options.state.outstanding, options.responses)
+  return Result.isFailure(given)
+    ? Effect.fail(given.failure)
+    : Effect.map(TaskLimits, (limits) => begin(options, given.success, limits))
+}
+
+const begin = (
+  { capabilities, responses, state, tool }: CallRoundOptions,
+  given: ReadonlyArray<answers.Checked>,
+  limits: Limits
+): CallRound => {
+  const answered = [...state.answers, ...given.map((answer) => ({ ...answer, state: "answered" as const }))]
+  /** Made when something runs in it: most calls become tasks, which only need what was brought. */
+  let made: round.Round | undefined
+  const current = () =>
+    made ??= new round.Round(round.begin(tool, capabilities, state.steps, limits), { answers: answered, responses })
   return {
     run: (effect, { mute }) =>
       Effect.suspend(() => {
+        const now = current()
         now.mute = mute
         // Nobody can poll a call, so what it reports is its progress.
         const handle = { ...taskHandle.make(now, limits), report: CallProgress.report }
@@ -143,6 +153,6 @@ export const make = Effect.fnUntraced(function*(
               : ended
         )
       }),
-    journal: Effect.sync(() => now.journal)
+    journal: Effect.sync(() => made?.journal ?? { answers: answered, steps: state.steps })
   }
-})
+}

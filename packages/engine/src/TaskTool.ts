@@ -183,6 +183,11 @@ export const error = (message: string): ToolResult => ({ ...text(message), isErr
  * As (part of) the `failure` schema of a tool whose underlying request can break. For errors that the model should
  * read and act on, fail with another error or return `TaskTool.error`: those complete the task with `isError`.
  *
+ * **Gotchas**
+ *
+ * A code of your own is best outside -32768 to -32000, which JSON-RPC reserves. One that the protocol keeps for itself
+ * (-32099 to -32020, -32002) is not sent: the error goes out as -32603, otherwise as it is, and the log says so.
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -95,6 +95,15 @@ describe("outcomes that JSON can carry", () => {
       assert.deepStrictEqual(yield* outcome(Effect.die(error)), expected)
     }))
 
+  it.effect("a protocol error under a code that is the protocol's own is an internal error with its words", () =>
+    Effect.gen(function*() {
+      for (const code of [-32050, -32042, -32020, -32002]) {
+        const error = new TaskTool.ProtocolError({ code, message: "gone", data: { id: 7 } })
+        const expected = { _tag: "Error", error: { code: -32603, message: "gone", data: { id: 7 } } } as const
+        assert.deepStrictEqual(yield* outcome(Effect.fail(error)), expected)
+      }
+    }))
+
   it.effect("an interruption stays one", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(outcome(Effect.interrupt))

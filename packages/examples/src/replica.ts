@@ -6,6 +6,7 @@
  *
  * @since 0.2.0
  */
+import { Storage } from "@effect-mcp-tasks/engine"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
 import { CliError, Command, Flag } from "effect/cli"

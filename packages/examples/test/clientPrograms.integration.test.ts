@@ -82,18 +82,22 @@ describe("the program of the guide on resuming", () => {
       const args = [...Program.fromSource("resuming.ts"), url, open]
       // From before the call to after the answer, on machines of any speed.
       const lives = [1500, 2200, 2900, 3600, 4500, 60_000]
+      const result = /Wrote 48210 rows to report\.csv/
       const printed: Array<string> = []
+      let isForgotten = false
       for (const ms of lives) {
         const { isKilled, printed: said } = yield* life(args, ms)
         printed.push(said)
-        if (!isKilled) break
+        isForgotten = !isKilled
+        // One that is killed after its result has nothing left to go on with: its next run would begin anew.
+        if (!isKilled || result.test(said)) break
       }
       const all = printed.join("\n")
-      assert.match(all, /Wrote 48210 rows to report\.csv/, all)
+      assert.match(all, result, all)
       const asked = [...all.matchAll(/^Asked/gm)].length
       const again = [...all.matchAll(/^Asked again/gm)].length
       assert.isAtMost(asked - again, 1, all)
-      assert.deepStrictEqual(readdirSync(open), [])
+      if (isForgotten) assert.deepStrictEqual(readdirSync(open), [])
     }), 120_000)
 })
 

@@ -46,7 +46,7 @@ describe("inlineWithin", () => {
       const server = yield* start()
       const { body, httpStatus } = yield* answered(server, "break")
       assert.strictEqual(httpStatus, 200)
-      assert.deepStrictEqual(read(body).error, { code: -32050, message: "Broken", data: { why: "test" } })
+      assert.deepStrictEqual(read(body).error, { code: 4050, message: "Broken", data: { why: "test" } })
       assert.deepStrictEqual(yield* statuses(server), [])
     }))
 

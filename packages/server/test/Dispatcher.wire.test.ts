@@ -127,7 +127,7 @@ describe("tasks/get in each status [E9, E10]", () => {
   const params = `{"mode":"form","message":"Which name?","requestedSchema":${schema}}`
   const question = `{"name":{"method":"elicitation/create","params":${params}}}`
   const result = (text: string) => `"result":{"resultType":"complete","content":[{"type":"text","text":"${text}"}]`
-  const error = `{"code":-32050,"message":"Broken","data":{"why":"test"}}`
+  const error = `{"code":4050,"message":"Broken","data":{"why":"test"}}`
 
   polled("working", "wait", 0, times())
   polled("input_required", "ask", 0, `${times("00.001")},"inputRequests":${question}`)

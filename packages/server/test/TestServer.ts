@@ -49,7 +49,7 @@ const script: Script = Effect.fnUntraced(function*(text) {
     case "fail":
       return yield* Effect.fail("It did not work")
     case "break":
-      return yield* Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken", data: { why: "test" } }))
+      return yield* Effect.die(new TaskTool.ProtocolError({ code: 4050, message: "Broken", data: { why: "test" } }))
     case "capabilities":
       return JSON.stringify(yield* DeclaredCapabilities.DeclaredCapabilities)
     case "die":

@@ -37,8 +37,8 @@ export interface Claim {
 export interface HandlerRun {
   readonly attempt: number
   readonly process: Process
-  /** The questions that it waits for. */
-  readonly waits: Set<string>
+  /** The questions that it waits for, each as often as it does. */
+  readonly waits: Array<string>
   /** Until when it goes on whatever anybody wishes, in milliseconds of the world. */
   stubbornUntilMs: number
   /** How it means to end: `ok` with what it returns, or one of the other ends of a script. */
@@ -62,7 +62,7 @@ export const asked = (task: Task.Task, key: string): ReadonlyArray<Task.Question
 export const openRun = (attempt: number, process: Process): HandlerRun => ({
   attempt,
   process,
-  waits: new Set(),
+  waits: [],
   stubbornUntilMs: 0,
   means: "die",
   endedAtMs: undefined

@@ -41,6 +41,8 @@ export interface Run {
   readonly stepped: (step: string, value: number) => void
   /** A question is about to be asked. */
   readonly asks: (key: string) => void
+  /** Nobody here wants to know the answer any more. */
+  readonly forgets: (key: string) => void
   /** A question came back. */
   readonly answered: (key: string, answer: string) => void
   /** A fault that the script asks for. */
@@ -71,7 +73,7 @@ export const CurrentWitness: Context.Reference<Witness | undefined> = Context.Re
  * @since 0.1.0
  */
 export const limits: Partial<TaskLimits.Limits> = {
-  maxLiveTasks: 6,
+  maxLiveTasks: 4,
   maxTtl: Duration.minutes(3),
   maxQuestions: 3,
   maxSteps: 3
@@ -105,7 +107,10 @@ type Word = { readonly word: string }
 const ask = Effect.fnUntraced(function*(run: Run, key: string, question: CurrentTask.Form<Word, Word> = form) {
   const task = yield* CurrentTask.CurrentTask
   run.asks(key)
-  const answer = yield* Effect.orDie(task.elicit(key, question))
+  const answer = yield* Effect.onInterrupt(
+    Effect.orDie(task.elicit(key, question)),
+    () => Effect.sync(() => run.forgets(key))
+  )
   const text = answer.action === "accept" ? answer.content.word : answer.action
   run.answered(key, text)
   return `${key}=${text}`
@@ -166,7 +171,7 @@ const end = (how: Script.Ending, run: Run): Effect.Effect<void, string> => {
     case "error":
       return Effect.fail("It did not work")
     case "protocol":
-      return Effect.die(new TaskTool.ProtocolError({ code: -32050, message: "Broken" }))
+      return Effect.die(new TaskTool.ProtocolError({ code: 4050, message: "Broken" }))
     case "die":
       run.suffers("tool-dies")
       return Effect.die(new Error("It broke"))
@@ -180,6 +185,7 @@ const unwatched: Run = {
   did: () => 0,
   stepped: () => undefined,
   asks: () => undefined,
+  forgets: () => undefined,
   answered: () => undefined,
   suffers: () => undefined,
   crash: () => undefined,

@@ -43,6 +43,10 @@ export const make = (options: WatchOptions): Run => {
   const { file, object, run } = options
   const claim = file.claims.get(run.attempt)
   const others = file.runs.filter((other) => other !== run && other.attempt === run.attempt)
+  const leave = (key: string) => {
+    const index = run.waits.indexOf(key)
+    if (index >= 0) run.waits.splice(index, 1)
+  }
   options.note(`runs ${file.name}, attempt ${run.attempt}`)
   if (claim?.process !== run.process || others.length > 0) {
     object("started-unclaimed", `${run.process.name} runs attempt ${run.attempt} of ${file.name}`)
@@ -57,10 +61,11 @@ export const make = (options: WatchOptions): Run => {
       if (file.now !== undefined && kept?.value !== value) object("step-differs", `${step} of ${file.name}`)
     },
     asks: (key) => {
-      run.waits.add(key)
+      run.waits.push(key)
     },
+    forgets: leave,
     answered: (key, answer) => {
-      run.waits.delete(key)
+      leave(key)
       const words = file.now === undefined ? [answer] : wordsOf(file.now, key)
       if (!words.includes(answer)) {
         object("answer-invented", `${key} of ${file.name} is ${words.join(" or ")}, and its handler got ${answer}`)

@@ -54,7 +54,7 @@ export const judge = (file: TaskFile, nowMs: number, findsOrphans: boolean): Fou
       found.push(breach("cancel-ignored", `${run.process.name} still runs ${file.name}`))
     }
     const key = run.attempt === task?.attempt
-      ? [...run.waits].find((key) => isOverdue(file, nowMs, isAnswered(key)))
+      ? run.waits.find((key) => isOverdue(file, nowMs, isAnswered(key)))
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }

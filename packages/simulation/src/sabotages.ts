@@ -54,11 +54,11 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `return questions.length > 0`
   },
   {
-    name: "answered key asked again",
+    name: "answered key forgotten at the next question",
     rule: "invariant-broken",
     file: machine,
-    was: `if (known !== undefined) return nothing`,
-    is: `if (known?.state === "outstanding") return nothing`
+    was: `asking(task, event.at, [...task.questions, {`,
+    is: `asking(task, event.at, [...task.questions.filter(({ state }) => state === "outstanding"), {`
   },
   {
     name: "lastUpdatedAt goes back",
@@ -125,7 +125,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     rule: "create-lost",
     file: engine,
     was: `store.create(first, { maxLive: limits.maxLiveTasks }),`,
-    is: `Effect.orElseSucceed(store.create(first, { maxLive: 6 }), () => ({ task: first, version: 1 })),`
+    is: `Effect.orElseSucceed(store.create(first, { maxLive: 4 }), () => ({ task: first, version: 1 })),`
   },
   {
     name: "ended task shown with another status message",
@@ -249,6 +249,13 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `const started = left`
   },
   {
+    name: "created task run though another has it",
+    rule: "started-unclaimed",
+    file: fiberRunner,
+    was: `!Task.isTerminal(task) && task.attempt === 1`,
+    is: `!Task.isTerminal(task)`
+  },
+  {
     name: "end of a handler taken for another",
     rule: "result-forged",
     file: running,
@@ -267,8 +274,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "offer forgotten",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `Effect.tap(engine.create(newTask.from(request), { started: true }), (stored) => run(stored, request.call))`,
-    is: `engine.create(newTask.from(request), { started: true })`
+    was: `isFirst(stored.task) ? run(stored, request.call) : Effect.void`,
+    is: `Effect.void`
   },
   {
     name: "left tasks not taken up",

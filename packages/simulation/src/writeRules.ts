@@ -113,7 +113,7 @@ const meaning = (task: Task.Task): ReadonlyArray<string> | undefined => {
   if (task.status === "completed") return [task.isError ? "error" : `ok ${Said.exec(task.result)?.[1]}`]
   if (task.status !== "failed") return undefined
   const { code, message } = task.error
-  if (code === -32050) return ["protocol"]
+  if (code === 4050) return ["protocol"]
   if (message.includes("unexpectedly") || message.includes("was stopped")) return ["die"]
   return message.includes("was interrupted") ? ["interrupt"] : undefined
 }

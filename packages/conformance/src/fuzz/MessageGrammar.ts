@@ -122,7 +122,7 @@ const bases: readonly [(draw: Draw) => Base, ...ReadonlyArray<(draw: Draw) => Ba
     params: draw.pick<{ readonly [key: string]: Json }>([{}, { name: 1 }, { name: null }, { name: ["echo"] }]),
     code: -32602
   }),
-  () => ({ method: "tools/call", nameParam: "name", params: { name: "fail", arguments: {} }, code: -32050 }),
+  () => ({ method: "tools/call", nameParam: "name", params: { name: "fail", arguments: {} }, code: 4050 }),
   (draw) => ({
     method: "tools/call",
     nameParam: "name",

@@ -44,7 +44,7 @@ const handlers = toolkit.toLayer({
     if (text === "reports") yield* Effect.andThen(report("one"), report("two"))
     return text
   }),
-  fail: () => Effect.fail(new TaskTool.ProtocolError({ code: -32050, message: "Failed" })),
+  fail: () => Effect.fail(new TaskTool.ProtocolError({ code: 4050, message: "Failed" })),
   job: Effect.fnUntraced(function*({ ask }) {
     const task = yield* CurrentTask.CurrentTask
     if (ask === true && Option.isSome(task.taskId)) {

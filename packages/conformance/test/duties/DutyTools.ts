@@ -72,6 +72,7 @@ const scripts: Readonly<Record<string, Answer>> = {
   stubborn: Effect.uninterruptible(Effect.delay(Effect.succeed("finished"), "3 seconds")),
   fail: Effect.fail("It did not work"),
   break: new TaskTool.ProtocolError({ code: -32603, message: "The upstream broke", data: { why: "test" } }),
+  reserved: new TaskTool.ProtocolError({ code: -32050, message: "Under a code of the protocol's own" }),
   die: Effect.die(new Error("secret of the handler")),
   log: Effect.as(logEverything, "logged"),
   report: Effect.flatMap(CurrentTask.CurrentTask, (task) => Effect.andThen(task.report("halfway"), Effect.never)),

@@ -120,6 +120,7 @@ everywhere((test) => {
     Effect.gen(function*() {
       const taskId = yield* server.create("ask")
       const broken = yield* server.create("break")
+      const reserved = yield* server.create("reserved")
       const bad: ReadonlyArray<Effect.Effect<Failed>> = [
         Effect.map(server.send("{"), read),
         Effect.map(server.send("[]"), read),
@@ -130,12 +131,14 @@ everywhere((test) => {
         server.ask("tools/call", { name: "plain", arguments: 7 }),
         server.call("strict", { text: "" }, { capabilities: {} }),
         server.call("plain", { text: "break" }),
+        server.call("plain", { text: "reserved" }),
         server.call("plain", { text: "die" }),
         server.ask("tasks/get", { taskId }, { capabilities: {} }),
         server.ask("tasks/get", { taskId: "unknown" }),
         server.ask("tasks/update", { taskId }),
         server.ask("tasks/update", { taskId, inputResponses: { name: { action: "accept" } } }),
-        Effect.map(server.get(broken), (task) => task as Failed)
+        Effect.map(server.get(broken), (task) => task as Failed),
+        Effect.map(server.get(reserved), (task) => task as Failed)
       ]
       const defined = [-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022]
       for (const [index, answer] of bad.entries()) {

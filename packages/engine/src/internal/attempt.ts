@@ -15,6 +15,8 @@ import type { Patiently } from "./patience.ts"
 
 type Asked = Result.Result<Task.Question, TaskRejected>
 
+type ApplyError = Effect.Error<ReturnType<TaskEngine["Service"]["apply"]>>
+
 type Unnumbered<Command> = Command extends { readonly attempt: number } ? Omit<Command, "at" | "attempt"> : never
 
 /**
@@ -82,44 +84,43 @@ export class Attempt {
    * Gives a command to the task, for as long as it takes: a store that is away is tried again until it is back.
    * The machine's refusal is a value, since most are ordinary races.
    */
-  readonly give = (command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> =>
-    Effect.gen({ self: this }, function*() {
-      const { engine, patiently } = this.surroundings
-      const at = yield* engine.now
+  give(command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
+    const { engine, patiently } = this.surroundings
+    return Effect.flatMap(engine.now, (at) => {
       const full = { ...command, at, attempt: this.number } as TaskCommand
-      const stored = yield* patiently(engine.apply(this.stored, full), () => this.standing !== "released")
-      this.see(stored)
-      return Result.succeed(stored.task)
-    }).pipe(
-      Effect.catchTag("TaskRejected", (rejected) => {
-        if (rejected.reason === "Terminal" || rejected.reason === "StaleAttempt") this.standing = "superseded"
-        return Effect.succeed(Result.fail(rejected))
-      }),
-      Effect.catchIf((error) => error._tag === "TaskStoreError" && error.reason === "TooLarge", (error) =>
-        command._tag === "Fail" && command.error === tooLarge ? Effect.fail(error) : this.failTooLarge),
-      // The task was removed: it ended long ago, or an operator did it. Or the store is away and so are we.
-      Effect.catchTag(["TaskNotFound", "TaskStoreError"], () => {
-        this.standing = "superseded"
-        return Effect.interrupt
+      return Effect.matchEffect(patiently(engine.apply(this.stored, full), () => this.standing !== "released"), {
+        onSuccess: (stored) => {
+          this.see(stored)
+          return Effect.succeed(Result.succeed(stored.task))
+        },
+        onFailure: (error) => this.failed(command, error)
       })
-    )
+    })
+  }
 
-  /** A task that has outgrown its store ends, and its handler with it: trying again could not help. */
-  private readonly failTooLarge: Effect.Effect<never> = Effect.suspend(() =>
-    Effect.andThen(this.give({ _tag: "Fail", error: tooLarge }), Effect.suspend(() => {
+  private failed(command: AttemptCommand, error: ApplyError): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
+    if (error._tag === "TaskRejected") {
+      if (error.reason === "Terminal" || error.reason === "StaleAttempt") this.standing = "superseded"
+      return Effect.succeed(Result.fail(error))
+    }
+    const isTold = command._tag === "Fail" && command.error === tooLarge
+    // A task that has outgrown its store ends, and its handler with it: trying again could not help.
+    const end = error._tag === "TaskStoreError" && error.reason === "TooLarge" && !isTold
+      ? this.give({ _tag: "Fail", error: tooLarge })
+      // The task was removed: it ended long ago, or an operator did it. Or the store is away and so are we.
+      : Effect.void
+    return Effect.andThen(end, Effect.suspend(() => {
       this.standing = "superseded"
       return Effect.interrupt
     }))
-  )
+  }
 
   /**
    * Asks a question and waits for its answer. When the last one who waits is interrupted, the question is withdrawn:
    * nobody wants to know any more. That is not so when the whole attempt ends.
    */
-  readonly ask = (
-    question: { readonly key: string; readonly request: Task.InputRequest }
-  ): Effect.Effect<Asked> =>
-    Effect.suspend(() => {
+  ask(question: { readonly key: string; readonly request: Task.InputRequest }): Effect.Effect<Asked> {
+    return Effect.suspend(() => {
       const { key } = question
       const wait = this.waits.get(key) ?? { answer: Deferred.makeUnsafe<Task.Question>(), waiting: 0 }
       this.waits.set(key, wait)
@@ -152,8 +153,9 @@ export class Attempt {
         Effect.onInterrupt(() => leave)
       )
     })
+  }
 
-  private readonly wake = (): void => {
+  private wake(): void {
     for (const [key, { answer }] of this.waits) {
       const known = Task.findQuestion(this.task, key)
       if (known?.state !== "answered") continue
@@ -165,7 +167,7 @@ export class Attempt {
   /**
    * Ends every wait as if it were interrupted, for a handler that asks where it cannot be. Interrupt it first.
    */
-  readonly abandon = (): void => {
+  abandon(): void {
     for (const { answer } of this.waits.values()) Deferred.doneUnsafe(answer, Effect.interrupt)
     this.waits.clear()
   }
@@ -173,7 +175,7 @@ export class Attempt {
   /**
    * Takes note of the task as it is now: answers wake their questions, and the standing follows.
    */
-  readonly see = (stored: Task.Stored): void => {
+  see(stored: Task.Stored): void {
     if (stored.version <= this.stored.version) return
     this.stored = stored
     const { task } = stored

@@ -68,7 +68,16 @@ export const make = Effect.gen(function*() {
     // Neither half happens without the other, however soon the caller goes away.
     submit: (request: TaskRequest) =>
       Effect.uninterruptible(
-        Effect.tap(engine.create(newTask.from(request), { started: true }), (stored) => run(stored, request.call))
+        Effect.tap(
+          engine.create(newTask.from(request), { started: true }),
+          (stored) => isFirst(stored.task) ? run(stored, request.call) : Effect.void
+        )
       )
   }
 })
+
+/**
+ * Whether a task is still in the attempt that was claimed with its creation. Where the store's answer to that was lost
+ * and the task had to be looked for, another process may have taken it up since.
+ */
+const isFirst = (task: Task.Task): boolean => !Task.isTerminal(task) && task.attempt === 1

@@ -15,16 +15,18 @@ import * as Option from "effect/Option"
  *
  * @since 0.2.0
  */
-export const within = ({ attempt, taskId, tool, traceparent }: Task.Task) => {
+export const within = <A, E, R>(
+  { attempt, taskId, tool, traceparent }: Task.Task,
+  handler: Effect.Effect<A, E, R>
+) => {
   const caller = traceparent === undefined
     ? Option.none()
     : HttpTraceContext.w3c(Headers.fromInput({ traceparent }))
-  return Effect.withSpan(`tools/call ${tool}`, {
+  return Effect.withSpan(handler, `tools/call ${tool}`, {
     ...(Option.isSome(caller) ? { parent: caller.value } : { root: true }),
     kind: "consumer",
+    // A stack trace would show this file, and costs more than the span.
+    captureStackTrace: false,
     attributes: { "mcp.tool.name": tool, "mcp.task.id": taskId, "mcp.task.attempt": attempt }
-  }, {
-    // It would name this file, and be kept for as long as the handler waits.
-    captureStackTrace: false
   })
 }

@@ -6,6 +6,7 @@
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import type { TaskEvent } from "@effect-mcp-tasks/core/TaskEvent"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { TaskAudit } from "../TaskAudit.ts"
@@ -31,21 +32,20 @@ export const make = Effect.gen(function*() {
   const audit = yield* TaskAudit
 
   const created = (stored: Task.Stored): Effect.Effect<void> =>
-    Effect.andThen(
-      count(TaskMetrics.created, { tool: stored.task.tool }),
-      audit?.(entry(stored, "Created", stored.task.createdAt)) ?? Effect.void
-    )
+    Effect.contextWith((context: Context.Context<never>) => {
+      labelled(TaskMetrics.created, { tool: stored.task.tool }).updateUnsafe(1, context)
+      return audit?.(entry(stored, "Created", stored.task.createdAt)) ?? Effect.void
+    })
 
   const changed = (change: Change): Effect.Effect<void> =>
-    Effect.forEach(
-      change.events,
-      (event) =>
-        Effect.andThen(
-          measure(change, event),
-          audit?.(entry(change.stored, event._tag, event.at)) ?? Effect.void
-        ),
-      { discard: true }
-    )
+    Effect.contextWith((context: Context.Context<never>) => {
+      for (const event of change.events) measure(change, event, context)
+      return audit === undefined ? Effect.void : Effect.forEach(
+        change.events,
+        (event) => audit(entry(change.stored, event._tag, event.at)),
+        { discard: true }
+      )
+    })
 
   return { created, changed }
 })
@@ -70,27 +70,39 @@ const entry = ({ task, version }: Task.Stored, event: "Created" | TaskEvent["_ta
   ...(task.status === "failed" ? { code: task.error.code } : {})
 })
 
-const count = (metric: Metric.Counter<number>, attributes: Readonly<Record<string, string>>): Effect.Effect<void> =>
-  Metric.update(Metric.withAttributes(metric, attributes), 1)
+type Labels = { readonly tool: string; readonly outcome?: TaskMetrics.Outcome }
 
-const measure = (change: Change, event: TaskEvent): Effect.Effect<void> => {
+/** Metrics with their labels, made once for each set: a metric finds its series by itself, but not for free. */
+const known = new Map<Metric.Counter<number>, Map<string, Metric.Counter<number>>>()
+
+const labelled = (metric: Metric.Counter<number>, labels: Labels): Metric.Counter<number> => {
+  const series = known.get(metric) ?? new Map<string, Metric.Counter<number>>()
+  known.set(metric, series)
+  const key = `${labels.outcome ?? ""} ${labels.tool}`
+  const counter = series.get(key) ?? Metric.withAttributes(metric, labels)
+  series.set(key, counter)
+  return counter
+}
+
+const measure = (change: Change, event: TaskEvent, context: Context.Context<never>): void => {
   const { createdAt, tool } = change.stored.task
-  const ended = (outcome: TaskMetrics.Outcome) => count(TaskMetrics.ended, { tool, outcome })
+  const count = (metric: Metric.Counter<number>, outcome?: TaskMetrics.Outcome) =>
+    labelled(metric, outcome === undefined ? { tool } : { tool, outcome }).updateUnsafe(1, context)
   switch (event._tag) {
     case "Started":
       return event.attempt === 1
-        ? Metric.update(TaskMetrics.queueTime, event.at - createdAt)
-        : count(TaskMetrics.reruns, { tool })
+        ? TaskMetrics.queueTime.updateUnsafe(event.at - createdAt, context)
+        : count(TaskMetrics.reruns)
     case "AttemptLost":
-      return count(TaskMetrics.lostAttempts, { tool })
+      return count(TaskMetrics.lostAttempts)
     case "Completed":
-      return ended(event.isError ? "tool_error" : "completed")
+      return count(TaskMetrics.ended, event.isError ? "tool_error" : "completed")
     case "Failed":
-      return ended(isExpiry(change) ? "expired" : "failed")
+      return count(TaskMetrics.ended, isExpiry(change) ? "expired" : "failed")
     case "Cancelled":
-      return ended("cancelled")
+      return count(TaskMetrics.ended, "cancelled")
     default:
-      return Effect.void
+      return
   }
 }
 

@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 import * as Tool from "effect/ai/Tool"
 import type { Limits } from "../TaskLimits.ts"
 import { asksFirst, OutputSchema, Policy, type TaskPolicy, ToolResult } from "../TaskTool.ts"
-import type { RegisteredTool, TaskSettings } from "../TaskTools.ts"
+import type { RegisteredTool, TaskSettings, ToolCall } from "../TaskTools.ts"
 import * as jsonSchema from "./jsonSchema.ts"
 import * as schemaText from "./schemaText.ts"
 import * as toolOutcome from "./toolOutcome.ts"
@@ -54,21 +54,23 @@ export const register = Effect.fnUntraced(function*(
       Effect.suspend(effect),
       (request: Context.Context<never>) => Context.merge(provided, request)
     )
+  const called = (parameters: unknown): ToolCall => ({
+    mode: Option.isNone(settings) ? "direct" : decide?.(parameters) ?? "task",
+    ask: Option.map(asks, (ask) => outcome.ofAsking(within(() => ask(parameters)))),
+    run: outcome.ofHandler(within(() => handler.handler(parameters, unattended)))
+  })
   return {
     name: tool.name,
     definition,
     settings,
     isRepeatable: Option.isNone(settings) || settings.value.policy.recovery === "resume",
     call: (args) =>
-      decode(args).pipe(
-        Effect.provideContext(services),
-        Effect.map((parameters) => ({
-          mode: Option.isNone(settings) ? "direct" as const : decide?.(parameters) ?? "task",
-          ask: Option.map(asks, (ask) => outcome.ofAsking(within(() => ask(parameters)))),
-          run: outcome.ofHandler(within(() => handler.handler(parameters, unattended)))
-        })),
-        Effect.mapError((reason) => `Invalid arguments for tool ${tool.name}: ${reason}`),
-        Effect.result
+      // Most schemas need no services: then the arguments have been decoded already, and none are provided.
+      Effect.provideContext(decode(args), services).pipe(
+        Effect.matchEager({
+          onFailure: (reason) => Result.fail(`Invalid arguments for tool ${tool.name}: ${reason}`),
+          onSuccess: (parameters) => Result.succeed(called(parameters))
+        })
       )
   }
 })
@@ -101,7 +103,7 @@ const decoder = (tool: Tool.Any, isInput: Checks["isInput"]): Decode => {
     errors: "all",
     onExcessProperty: Tool.getStrictMode(tool) === true ? "error" : "ignore"
   }) as (args: unknown) => Effect.Effect<unknown, Schema.SchemaError>
-  return (args) => Effect.mapError(decode(args), ({ message }) => message)
+  return (args) => Effect.mapErrorEager(decode(args), ({ message }) => message)
 }
 
 /** Nobody listens for preliminary results over MCP: progress is reported. */

@@ -21,7 +21,7 @@ import type { InvalidAnswer } from "../TaskEngineError.ts"
 import type { Limits } from "../TaskLimits.ts"
 import type { RegisteredTool } from "../TaskTools.ts"
 import * as answers from "./answers.ts"
-import { Attempt } from "./attempt.ts"
+import { Attempt, type AttemptCommand } from "./attempt.ts"
 import type { Put, Worker } from "./taskHandle.ts"
 
 /**
@@ -103,12 +103,12 @@ export class Round implements Worker {
     return this.attempt.standing
   }
 
-  get give() {
-    return this.attempt.give
+  give(command: AttemptCommand) {
+    return this.attempt.give(command)
   }
 
-  get ask() {
-    return this.attempt.ask
+  ask(question: Put) {
+    return this.attempt.ask(question)
   }
 
   /** What is asked and has no answer. */

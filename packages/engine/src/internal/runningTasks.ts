@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
-import * as Metric from "effect/Metric"
+import type * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
@@ -94,24 +94,19 @@ export class RunningTasks {
     const { engine, handlers, limits } = this.services
     const parking = { seat, waits: 0 }
     const attempt = new Attempt({ engine, patiently: this.patiently, park: this.park(parking) }, stored)
-    return call.run.pipe(
-      // Together: what a fiber had before is kept with each change, for as long as it waits.
-      Effect.provideContext(
-        Context.add(
-          Context.make(CurrentTask, taskHandle.make(attempt, limits)),
-          DeclaredCapabilities,
-          stored.task.capabilities
-        )
-      ),
-      handlerSpan.within(stored.task),
-      Effect.interruptible,
-      Effect.onExit((exit) => this.finish(attempt, parking, exit)),
-      Effect.forkIn(handlers, { uninterruptible: true }),
-      Effect.map((fiber) => {
-        this.running.set(stored.task.taskId, { attempt, fiber, parking })
-      }),
-      Effect.andThen(Metric.modify(TaskMetrics.running, 1))
+    const handler = Effect.onExit(
+      Effect.interruptible(handlerSpan.within(stored.task, call.run)),
+      (exit) => this.finish(attempt, parking, exit)
     )
+    const started = Effect.flatMap(Effect.forkIn(handler, handlers, { uninterruptible: true }), (fiber) => {
+      this.running.set(stored.task.taskId, { attempt, fiber, parking })
+      return counted(TaskMetrics.running, 1)
+    })
+    return Effect.updateContext(started, (context: Context.Context<never>) =>
+      context.pipe(
+        Context.add(CurrentTask, taskHandle.make(attempt, limits)),
+        Context.add(DeclaredCapabilities, stored.task.capabilities)
+      ))
   }
 
   /** Ends a task whose current attempt is ours, and whose handler cannot be run. */
@@ -171,18 +166,16 @@ export class RunningTasks {
   private readonly finish = (attempt: Attempt, parking: Parking, exit: Exit.Exit<ToolOutcome>) => {
     const { onReleased, slots } = this.services
     attempt.hasEnded = true
-    return Option.match(ending(attempt, exit), {
-      onNone: () => Effect.void,
-      onSome: (command) =>
-        Effect.tap(attempt.give(command), () =>
-          command._tag === "Release" ? onReleased(attempt.task) : Effect.void)
-    }).pipe(
-      Effect.ensuring(Effect.suspend(() => {
+    const command = Option.getOrUndefined(ending(attempt, exit))
+    const told = command === undefined ? Effect.void : attempt.give(command)
+    return Effect.onExit(
+      command?._tag === "Release" ? Effect.andThen(told, Effect.suspend(() => onReleased(attempt.task))) : told,
+      () => {
         this.running.delete(attempt.task.taskId)
         slots.release(parking.seat)
         this.changed.openUnsafe()
-        return Metric.modify(TaskMetrics.running, -1)
-      }))
+        return counted(TaskMetrics.running, -1)
+      }
     )
   }
 
@@ -244,7 +237,13 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
 
 /** Counts handlers that begin to wait for input, or go on. */
 const moved = (count: 1 | -1): Effect.Effect<void> =>
-  Effect.andThen(Metric.modify(TaskMetrics.parked, count), Metric.modify(TaskMetrics.running, -count))
+  Effect.andThen(counted(TaskMetrics.parked, count), counted(TaskMetrics.running, -count))
+
+const counted = (gauge: Metric.Gauge<number>, change: number): Effect.Effect<void> =>
+  Effect.contextWith((context: Context.Context<never>) => {
+    gauge.modifyUnsafe(change, context)
+    return Effect.void
+  })
 
 /** What an attempt that has ended says of it; nothing when it has lost the right to. */
 const ending = (attempt: Attempt, exit: Exit.Exit<ToolOutcome>): Option.Option<AttemptCommand> => {

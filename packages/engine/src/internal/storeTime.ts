@@ -18,9 +18,14 @@ export const measured = (store: TaskStore["Service"]): TaskStore["Service"] => {
   const timed = (operation: string) => {
     const metric = Metric.withAttributes(TaskMetrics.storeTime, { operation })
     return <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-      Effect.flatMap(Clock.monotonicTimeNanos, (before) =>
-        Effect.onExit(effect, () =>
-          Effect.flatMap(Clock.monotonicTimeNanos, (after) => Metric.update(metric, Number(after - before) / 1e6))))
+      Effect.withFiber((fiber) => {
+        const clock = fiber.getRef(Clock.Clock)
+        const before = clock.monotonicTimeNanosUnsafe()
+        return Effect.onExit(effect, () => {
+          metric.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - before) / 1e6, fiber.context)
+          return Effect.void
+        })
+      })
   }
   const create = timed("create")
   const read = timed("read")

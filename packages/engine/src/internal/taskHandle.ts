@@ -47,6 +47,12 @@ export interface Put {
   readonly request: Task.InputRequest
 }
 
+/** Who asks, and within which limits. */
+interface Asker {
+  readonly worker: Worker
+  readonly limits: Limits
+}
+
 /**
  * Makes the handle of one run.
  *
@@ -59,11 +65,10 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
       onSuccess: () => worker.standing === "superseded" ? Effect.interrupt : Effect.succeed(worker.task),
       onFailure: ({ reason }) => refused(command._tag, reason)
     }))
-  const put = putter(worker, limits)
   const asking = <A>(key: string, asked: questions.Asked<A>): Effect.Effect<A, InputUnavailable> =>
     Result.isFailure(asked)
       ? Effect.die(new Error(`Question ${key} cannot be put to a client: ${asked.failure}`))
-      : put(key, asked.success)
+      : put({ worker, limits }, key, asked.success)
 
   return {
     taskId: worker.taskId,
@@ -100,37 +105,40 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
 /** A key is shown in every poll for as long as its question is open. */
 const maxKeyLength = 256
 
-const putter = (worker: Worker, limits: Limits) => {
-  const unavailable = (key: string, question: questions.Question<unknown>) => {
-    if (!questions.isDeclared(worker.task.capabilities, question.requires)) {
-      return new InputUnavailable({ key, reason: "NotDeclared", requiredCapabilities: question.requires })
-    }
-    return worker.mute && new InputUnavailable({ key, reason: "NotRepeatable", requiredCapabilities: worker.mute })
+/** Why a question cannot be put to the client; nothing when it can. */
+const unavailable = (worker: Worker, key: string, question: questions.Question<unknown>) => {
+  if (!questions.isDeclared(worker.task.capabilities, question.requires)) {
+    return new InputUnavailable({ key, reason: "NotDeclared", requiredCapabilities: question.requires })
   }
-
-  return Effect.fnUntraced(function*<A>(key: string, question: questions.Question<A>) {
-    if (key === "" || key.length > maxKeyLength) {
-      return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
-    }
-    let request = yield* requestOf(key, question, limits)
-    // A key is spent by an answer that means nothing, and by being given up: the next one is for the same question.
-    for (let issue = 1; true; issue++) {
-      const name = issue === 1 ? key : `${key}#${issue}`
-      const known = Task.findQuestion(worker.task, name)
-      if (known?.state === "withdrawn") continue
-      const missing = known?.state === "answered" ? undefined : unavailable(key, question)
-      if (missing !== undefined) return yield* missing
-      const answered = yield* worker.ask({ key: name, request })
-      if (Result.isFailure(answered)) {
-        if (answered.failure.reason === "KeyWithdrawn") continue
-        return yield* refused("Ask", answered.failure.reason)
-      }
-      const meaning = question.decode(responseOf(answered.success))
-      if (Result.isSuccess(meaning)) return meaning.success
-      request = again(request, meaning.failure)
-    }
-  })
+  return worker.mute && new InputUnavailable({ key, reason: "NotRepeatable", requiredCapabilities: worker.mute })
 }
+
+const put = Effect.fnUntraced(function*<A>(
+  { limits, worker }: Asker,
+  key: string,
+  question: questions.Question<A>
+) {
+  if (key === "" || key.length > maxKeyLength) {
+    return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
+  }
+  let request = yield* requestOf(key, question, limits)
+  // A key is spent by an answer that means nothing, and by being given up: the next one is for the same question.
+  for (let issue = 1; true; issue++) {
+    const name = issue === 1 ? key : `${key}#${issue}`
+    const known = Task.findQuestion(worker.task, name)
+    if (known?.state === "withdrawn") continue
+    const missing = known?.state === "answered" ? undefined : unavailable(worker, key, question)
+    if (missing !== undefined) return yield* missing
+    const answered = yield* worker.ask({ key: name, request })
+    if (Result.isFailure(answered)) {
+      if (answered.failure.reason === "KeyWithdrawn") continue
+      return yield* refused("Ask", answered.failure.reason)
+    }
+    const meaning = question.decode(responseOf(answered.success))
+    if (Result.isSuccess(meaning)) return meaning.success
+    request = again(request, meaning.failure)
+  }
+})
 
 const responseOf = (question: Task.Question): Schema.JsonObject =>
   question.state === "answered" && JsonRpc.isJsonObject(question.response) ? question.response : {}

@@ -78,17 +78,19 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
     yield* unrefused(stored, { _tag: "Cancel", at: yield* now })
   })
 
-  const apply = Effect.fnUntraced(function*(target: string | Task.Stored, command: TaskCommand) {
-    const taskId = typeof target === "string" ? target : target.task.taskId
-    const afresh = racing(Effect.flatMap(existing(taskId), (stored) => write({ stored, command })))
-    if (typeof target === "string") return yield* afresh
+  const afresh = (taskId: string, command: TaskCommand) =>
+    racing(Effect.flatMap(existing(taskId), (stored) => write({ stored, command })))
+
+  const apply = (target: string | Task.Stored, command: TaskCommand) => {
+    if (typeof target === "string") return afresh(target, command)
+    const { taskId } = target.task
     // What is remembered may be old. A change is safe to try, since the version guards it; a refusal, or an
     // acknowledgement without effect, is not to be believed before the task has been read.
     const events = TaskMachine.decide(target.task, command)
     return Result.isFailure(events) || events.success.length === 0
-      ? yield* afresh
-      : yield* Effect.catchTag(replace({ stored: target, command }, events.success), "VersionConflict", () => afresh)
-  })
+      ? afresh(taskId, command)
+      : Effect.catchIf(replace({ stored: target, command }, events.success), isConflict, () => afresh(taskId, command))
+  }
 
   return {
     apply,

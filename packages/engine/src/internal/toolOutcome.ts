@@ -77,7 +77,7 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
   const ended = (cause: Cause.Cause<unknown>): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const thrown = protocolError(cause)
-    if (Option.isSome(thrown)) return Effect.succeed(errorOutcome(thrown.value))
+    if (Option.isSome(thrown)) return raised(tool.name, thrown.value)
     const error = Cause.findError(cause)
     if (Result.isSuccess(error) && !Cause.hasDies(cause) && isDeclared(error.success)) return failure(error.success)
     return unexpected(tool.name, cause)
@@ -134,14 +134,13 @@ type Raised = Pick<ProtocolError, "code" | "message" | "data">
 const missing = ({ message, requiredCapabilities }: InputUnavailable): Raised =>
   WireError.missingRequiredClientCapability(requiredCapabilities, message)
 
-const errorOutcome = (error: Raised): ToolOutcome => ({
-  _tag: "Error",
-  error: {
-    code: error.code,
-    message: error.message,
-    ...(error.data === undefined ? {} : { data: error.data })
-  }
-})
+/** The error as it is, but under a code that the protocol does not keep for itself (basic/index, "Error Codes"). */
+const raised = (tool: string, { code, data, message }: Raised): Effect.Effect<ToolOutcome> => {
+  const error = { code, message, ...(data === undefined ? {} : { data }) }
+  if (WireError.mayBeOfATool(error)) return Effect.succeed({ _tag: "Error", error })
+  const log = Effect.logError(`A tool's error has code ${code}, which is the protocol's own: it is told as -32603`)
+  return Effect.as(Effect.annotateLogs(log, { tool }), { _tag: "Error", error: { ...error, code: -32603 } })
+}
 
 const block = (text: string) => [{ type: "text", text }]
 

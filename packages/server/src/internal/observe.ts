@@ -37,11 +37,11 @@ const codeOf = ({ code }: Answered): string => {
 /** Metrics with their labels, made once for each pair. */
 const counters = new Map<string, typeof ServerMetrics.requests>()
 
-const counted = (method: string, code: string): Effect.Effect<void> => {
+const counter = (method: string, code: string): typeof ServerMetrics.requests => {
   const key = `${method} ${code}`
-  const counter = counters.get(key) ?? Metric.withAttributes(ServerMetrics.requests, { method, code })
-  counters.set(key, counter)
-  return Metric.update(counter, 1)
+  const found = counters.get(key) ?? Metric.withAttributes(ServerMetrics.requests, { method, code })
+  counters.set(key, found)
+  return found
 }
 
 const byMethod = new Map(Array.from(methods.table.keys(), (method) => [method, {
@@ -54,7 +54,8 @@ const byMethod = new Map(Array.from(methods.table.keys(), (method) => [method, {
  *
  * @since 0.2.0
  */
-export const refused = (answered: Answered): Effect.Effect<void> => counted("none", codeOf(answered))
+export const refused = (answered: Answered): Effect.Effect<void> =>
+  Metric.update(counter("none", codeOf(answered)), 1)
 
 /**
  * Measures a request, and puts it in a span where there is a tracer: `tools/call NAME` or the method alone, within the
@@ -72,16 +73,23 @@ const measured = <A extends Answered>(
   method: string,
   answer: Effect.Effect<A, never, CurrentOwner>
 ): Effect.Effect<A, never, CurrentOwner> =>
-  Effect.flatMap(Clock.monotonicTimeNanos, (before) =>
-    Effect.onExit(answer, (exit) => {
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const before = clock.monotonicTimeNanosUnsafe()
+    return Effect.onExit(answer, (exit) => {
+      const { context } = fiber
       const metrics = byMethod.get(method)
-      if (Exit.isFailure(exit)) return metrics === undefined ? Effect.void : Metric.update(metrics.abandoned, 1)
-      const count = counted(method, codeOf(exit.value))
-      return metrics === undefined || method === listen.method ? count : Effect.flatMap(
-        Clock.monotonicTimeNanos,
-        (after) => Effect.andThen(count, Metric.update(metrics.time, Number(after - before) / 1e6))
-      )
-    }))
+      if (Exit.isFailure(exit)) {
+        metrics?.abandoned.updateUnsafe(1, context)
+        return Effect.void
+      }
+      counter(method, codeOf(exit.value)).updateUnsafe(1, context)
+      if (method !== listen.method) {
+        metrics?.time.updateUnsafe(Number(clock.monotonicTimeNanosUnsafe() - before) / 1e6, context)
+      }
+      return Effect.void
+    })
+  })
 
 const traced = <A extends Answered>(
   admitted: McpRequest.AdmittedRequest,
@@ -89,8 +97,8 @@ const traced = <A extends Answered>(
   answer: Effect.Effect<A, never, CurrentOwner>
 ): Effect.Effect<A, never, CurrentOwner> =>
   // Effect's own tracer shows its spans to nobody.
-  Effect.flatMap(Effect.tracer, (tracer) =>
-    tracer === Tracer.nativeTracer ? answer : within(admitted, toolName, answer))
+  Effect.withFiber((fiber) =>
+    fiber.getRef(Tracer.Tracer) === Tracer.nativeTracer ? answer : within(admitted, toolName, answer))
 
 const within = <A extends Answered>(
   { meta, method }: McpRequest.AdmittedRequest,
