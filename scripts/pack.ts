@@ -76,6 +76,17 @@ const install = (project: string, tarballs: ReadonlyArray<string>) => {
   ], project)
 }
 
+/** Modules of `@effect-mcp-tasks/testing` that need vitest. All others must load without it. */
+const suites = ["TaskRunnerTest", "TaskSignalTest", "TaskStoreTest"].map((it) => `@effect-mcp-tasks/testing/${it}`)
+
+const installVitest = (project: string) => {
+  const { devDependencies } = readJson(join(root, "package.json"))
+  const wanted = ["@effect/vitest", "vitest", "vite"].map((it) => `${it}@${devDependencies[it]}`)
+  run("npm", [
+    "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", ...wanted
+  ], project)
+}
+
 const importAll = (project: string, entries: ReadonlyArray<string>) => {
   const program = entries.map((it) => `await import(${JSON.stringify(it)})`).join("\n")
   fs.writeFileSync(join(project, "import.mjs"), `${program}\n`)
@@ -120,7 +131,9 @@ const main = (keep: string | undefined) => {
   const tarballs = packages.map((pkg) => pack(pkg, project))
   const entries = packages.flatMap(entryPoints)
   install(project, tarballs)
-  importAll(project, entries)
+  importAll(project, entries.filter((it) => !suites.includes(it)))
+  installVitest(project)
+  importAll(project, suites)
   importClosed(project, packages)
   runAll(project, packages)
   compileAll(project, entries)

@@ -32,9 +32,9 @@ export function* citationsOf(file: Source): Generator<Citation> {
   }
 }
 
-/** Every citation in the tests of the packages, by file and line. */
+/** Every citation in the tests of the packages and in the published suites, by file and line. */
 export const read = (root: string): ReadonlyArray<Citation> =>
-  globSync("packages/*/test/**/*.ts", { cwd: root })
+  globSync(["packages/*/test/**/*.ts", "packages/testing/src/**/*.ts"], { cwd: root })
     .map((path) => path.replaceAll("\\", "/"))
     .toSorted()
     .flatMap((path) => [...citationsOf(makeSource(path, readFileSync(join(root, path), "utf8")))])

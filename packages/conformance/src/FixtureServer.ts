@@ -7,6 +7,7 @@
 import * as Embedded from "@effect-mcp-tasks/engine/Embedded"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as HttpStartup from "@effect-mcp-tasks/server/HttpStartup"
 import * as HttpTransport from "@effect-mcp-tasks/server/HttpTransport"
 import * as ToolSwitch from "@effect-mcp-tasks/server/ToolSwitch"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -40,7 +41,11 @@ export const layer = (port: number) =>
     Layer.provide(ToolSwitch.layer),
     Layer.provide([Embedded.layer, TaskOwner.layerAnonymous]),
     Layer.provideMerge(
-      NodeHttpServer.layer(createServer, { port, host: "127.0.0.1", gracefulShutdownTimeout: grace })
+      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+        port,
+        host: "127.0.0.1",
+        gracefulShutdownTimeout: grace
+      })
     )
   )
 

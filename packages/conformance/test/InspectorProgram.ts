@@ -35,12 +35,19 @@ export interface Ended {
   readonly stderr: string
 }
 
+/** A program printed something else than it should. */
+export class Unexpected extends Schema.TaggedError<Unexpected>()("Unexpected", {
+  code: Schema.Int,
+  stdout: Schema.String,
+  stderr: Schema.String
+}) {}
+
+/** Standard output as JSON of some form. */
+const printed = <A>(schema: Schema.Codec<A, Schema.JsonObject>, ended: Ended) =>
+  Effect.mapError(Schema.decodeEffect(Schema.fromJsonString(schema))(ended.stdout), () => new Unexpected(ended))
+
 /** The JSON on standard output. */
-export const json = ({ code, stderr, stdout }: Ended) =>
-  Effect.mapError(
-    Schema.decodeEffect(Schema.fromJsonString(Schema.JsonObject))(stdout),
-    () => new Error(`exit code ${code}, ${stdout} ${stderr}`)
-  )
+export const json = (ended: Ended) => printed(Schema.JsonObject, ended)
 
 /** A place for the Inspector's files: its home, its daemon's socket. Both end with the scope. */
 export const home = Effect.acquireRelease(
@@ -103,13 +110,7 @@ const Pending = Schema.Struct({
 
 /** A question that waits for its answer, as a command of `mcpdo` hands it on. */
 export const pending = (ended: Ended) =>
-  Effect.map(
-    Effect.mapError(
-      Schema.decodeEffect(Schema.fromJsonString(Pending))(ended.stdout),
-      () => new Error(`exit code ${ended.code}, ${ended.stdout} ${ended.stderr}`)
-    ),
-    ({ elicitationPending }) => elicitationPending
-  )
+  Effect.map(printed(Pending, ended), ({ elicitationPending }) => elicitationPending)
 
 /** A connection of `mcpdo`, and the process that holds it; both end with the scope. */
 export const connect = Effect.fnUntraced(function*(env: Home, target: Target) {

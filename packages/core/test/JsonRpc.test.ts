@@ -189,6 +189,7 @@ describe("encoders", () => {
     assert.notMatch(text, /[\r\n]/)
     assert.deepStrictEqual(JSON.parse(text).result, { a: ["x\ny\r"] })
     assert.notMatch(JsonRpc.error("\n", WireError.internalError("a\nb")), /[\r\n]/)
+    assert.strictEqual(JsonRpc.result(1, "{\r}"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ }}")
     assert.strictEqual(
       JsonRpc.notification("n/t", "{\n\"a\":1}"),
       "{\"jsonrpc\":\"2.0\",\"method\":\"n/t\",\"params\":{ \"a\":1}}"

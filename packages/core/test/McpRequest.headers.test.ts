@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
 import { MetaKey, ProtocolVersion } from "../src/McpProtocol.ts"
-import { admitted, call, draft, edited, expectRefusal, get, refused, setHeader } from "./McpRequestDraft.ts"
+import type * as McpRequest from "../src/McpRequest.ts"
+import {
+  admit, admitted, call, draft, edited, expectRefusal, get, refused, server, setHeader
+} from "./McpRequestDraft.ts"
 
 describe("protocol version [A11, A12]", () => {
   it("names what is supported and what was asked", () => {
@@ -169,5 +173,40 @@ describe("Mcp-Param (streamable-http, Server Behavior for Custom Headers)", () =
     const other = draft("tools/call", { name: "plain", arguments: { region: "eu" } }, { "mcp-name": "plain" })
     admitted(other)
     admitted(draft("prompts/get", { name: "deploy", arguments: { region: "eu" } }, { "mcp-name": "deploy" }))
+  })
+})
+
+describe("a header that cannot be read [A15, E19]", () => {
+  it("is refused with the reason, and without its value", () => {
+    const named = (header: string) => draft("tasks/get", { taskId: "abc-1" }, { "mcp-name": header })
+    expectRefusal(named("=?base64?YWJjLTE?="), -32020, 400, /Mcp-Name contains invalid base64$/)
+    expectRefusal(named("=?base64?/w==?="), -32020, 400, /Mcp-Name contains invalid UTF-8$/)
+    expectRefusal(named("abc\u00e9"), -32020, 400, /Mcp-Name contains invalid characters$/)
+    const region = call({ region: "eu" }, { "mcp-param-region": "=?base64?ZXU?=" })
+    expectRefusal(region, -32020, 400, /Mcp-Param-Region contains invalid base64$/)
+  })
+})
+
+describe("a server", () => {
+  it("need not mirror any parameter, and is asked for those of a name only", () => {
+    const { paramHeaders: _, ...plain } = server
+    assert.isTrue(Result.isSuccess(admit(call({ region: "eu" }), plain)))
+    const asked: Array<string> = []
+    const strict: McpRequest.Server = {
+      ...server,
+      paramHeaders: (name) => {
+        asked.push(name)
+        return []
+      }
+    }
+    for (const name of [7, null, ["deploy"], undefined]) {
+      assert.isTrue(Result.isSuccess(admit(draft("tools/call", { name }, {}), strict)))
+    }
+    assert.isEmpty(asked)
+  })
+
+  it("may know initialize", () => {
+    const legacy = { ...server, methods: new Map([["initialize", { requiresTasks: false }]]) }
+    assert.isTrue(Result.isSuccess(admit(draft("initialize", {}, {}), legacy)))
   })
 })

@@ -309,6 +309,11 @@ describe("capability [C9, E3, E18]", () => {
     })
   }
 
+  it("counts an extension's own name only", () => {
+    const capabilities = { extensions: {} }
+    for (const name of ["__proto__", "constructor"]) assert.isFalse(McpRequest.declaresExtension(capabilities, name))
+  })
+
   it("is not remembered from an earlier request [C6]", () => {
     admitted(get("t", "t"))
     const message = edited(get("t", "t"), (draft) => {

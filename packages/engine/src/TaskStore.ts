@@ -8,7 +8,7 @@
  * - `replace` succeeds for exactly one of any number of writers that hold the same version.
  * - What was written comes back exactly: text, numbers, key order, `__proto__` and all.
  *
- * `packages/engine/test/TaskStoreTest.ts` is the suite that every store passes.
+ * `TaskStoreTest.suite` of `@effect-mcp-tasks/testing` is the suite that every store passes.
  *
  * @since 0.1.0
  */

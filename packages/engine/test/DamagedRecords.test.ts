@@ -1,11 +1,11 @@
 /** Records that cannot be decoded must not stand in the way of the tasks beside them. */
 import { TaskEngine, TaskLimits, TaskSignal, TaskStore, TaskSweeper } from "@effect-mcp-tasks/engine"
+import { createdAt, working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as SqlClient from "effect/sql/SqlClient"
 import { TestClock } from "effect/testing"
-import { createdAt, working } from "./StoredTasks.ts"
 import * as TaskDatabase from "./TaskDatabase.ts"
 import { settle, start } from "./TestTools.ts"
 

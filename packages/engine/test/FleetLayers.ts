@@ -1,9 +1,9 @@
 /** Fleets on storage of this process. */
 import { TaskQueue, TaskSignal, TaskStore, TaskWorkers } from "@effect-mcp-tasks/engine"
+import { Fleet } from "@effect-mcp-tasks/testing"
 import { Clock, Effect, Layer } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient } from "effect/sql"
-import * as Fleet from "./Fleet.ts"
 import * as TaskDatabase from "./TaskDatabase.ts"
 
 /** One process at a time, with its handlers as fibers. */

@@ -1,14 +1,14 @@
 /** What is told of tasks: spans, metrics and the record for audit. */
 import { CurrentTask, TaskAudit, TaskMetrics, TaskTool } from "@effect-mcp-tasks/engine"
+import { Fleet, FleetTime } from "@effect-mcp-tasks/testing"
+import { accept, asking, call, get, owner } from "@effect-mcp-tasks/testing/FleetTools"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, Option, Ref, Result, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
-import { accept, asking, timesOf } from "./fleetTimes.ts"
-import { start } from "./Fleet.ts"
 import { embedded, inMemory } from "./FleetLayers.ts"
-import { call, get, owner } from "./TestTools.ts"
 
-const { becomes, until } = timesOf({ replicas: true, virtualTime: true })
+const { start } = Fleet
+const { becomes, until } = FleetTime.of("test")
 const quick = { lease: "1 second", grace: "0 seconds" } as const
 const idle = { ...quick, concurrency: 0 }
 

@@ -7,12 +7,12 @@
  */
 import { Task } from "@effect-mcp-tasks/core"
 import { TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
+import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Deferred, Effect, Exit, Fiber, Logger, Option, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentTask } from "../src/CurrentTask.ts"
 import * as LossyStore from "./LossyStore.ts"
-import { working } from "./StoredTasks.ts"
 import { call, get, owner, settle, start } from "./TestTools.ts"
 
 const quiet = Effect.provide(Logger.layer([]))

@@ -1,4 +1,5 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
+import { completed, working } from "@effect-mcp-tasks/testing/StoredTasks"
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
 import { Array as Arr, Context, Effect, Fiber, Layer, Option, Result } from "effect"
@@ -7,7 +8,6 @@ import * as clients from "./clients.ts"
 import * as OwnServer from "./OwnServer.ts"
 import { failing, failures, soon, test } from "./ServerStores.ts"
 import * as services from "./services.ts"
-import { completed, working } from "./StoredTasks.ts"
 import * as TcpProxy from "./TcpProxy.ts"
 
 const maxLive = 1_000_000

@@ -1,10 +1,10 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
+import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe } from "@effect/vitest"
 import { Array as Arr, Effect, Fiber, Option } from "effect"
 import * as OwnServer from "./OwnServer.ts"
 import { failing, failures, open, soon, test, warmUp } from "./ServerStores.ts"
 import * as services from "./services.ts"
-import { working } from "./StoredTasks.ts"
 import * as TcpProxy from "./TcpProxy.ts"
 
 const maxLive = 1_000_000

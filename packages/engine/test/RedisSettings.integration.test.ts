@@ -1,13 +1,13 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
+import { completed, createdAt, working } from "@effect-mcp-tasks/testing/StoredTasks"
+import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Logger, Option } from "effect"
 import { Redis } from "effect/persistence"
 import * as clients from "./clients.ts"
 import * as OwnServer from "./OwnServer.ts"
-import { open, redisStore, soon, test } from "./ServerStores.ts"
+import { open, redisPlace, soon, test } from "./ServerStores.ts"
 import * as services from "./services.ts"
-import { completed, createdAt, working } from "./StoredTasks.ts"
-import * as TaskStoreTest from "./TaskStoreTest.ts"
 
 const maxLive = 1_000_000
 
@@ -191,7 +191,7 @@ services.withService(services.redisBinary, () => {
   })
 
   describe("on a cluster", () => {
-    TaskStoreTest.suite("TaskStore.layerRedis", redisStore(clusterUrl ?? ""))
+    TaskStoreTest.suite("TaskStore.layerRedis", redisPlace(clusterUrl ?? ""), { time: "real" })
   })
 })
 

@@ -1,11 +1,11 @@
 /** What the tests of stores on servers share. */
 import { TaskStore } from "@effect-mcp-tasks/engine"
+import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Schedule, type Scope } from "effect"
 import { Redis } from "effect/persistence"
 import * as clients from "./clients.ts"
 import * as services from "./services.ts"
-import { working } from "./StoredTasks.ts"
 
 /** A store on a server, and the connection it uses. */
 export const open = Effect.fnUntraced(function*(url: string, options: TaskStore.RedisOptions = {}) {
@@ -16,14 +16,12 @@ export const open = Effect.fnUntraced(function*(url: string, options: TaskStore.
   return { store: Context.get(context, TaskStore.TaskStore), redis: Context.get(context, Redis.Redis) }
 })
 
-/** A store under keys of its own, which go with the scope. */
-export const redisStore = (url: string) =>
-  Layer.unwrap(Effect.sync(() => {
-    const prefix = services.uniqueName()
-    return Layer.merge(TaskStore.layerRedisWith({ prefix }), services.dropKeysAfter(`{${prefix}}*`)).pipe(
-      Layer.provide([clients.redis(url), clients.quiet])
-    )
-  }))
+/** A place under keys of its own, which go with the scope, and the store that a process has there. */
+export const redisPlace = Effect.fnUntraced(function*(url: string) {
+  const prefix = services.uniqueName()
+  yield* Layer.build(Layer.provide(Layer.fresh(services.dropKeysAfter(`{${prefix}}*`)), clients.redis(url)))
+  return Layer.provide(TaskStore.layerRedisWith({ prefix }), [clients.redis(url), clients.quiet])
+})
 
 type Reason = TaskStore.TaskStoreError["reason"]
 type Operation = TaskStore.TaskStoreError["operation"]

@@ -1,4 +1,5 @@
 import { TaskSignal } from "@effect-mcp-tasks/engine"
+import { listener, reaches } from "@effect-mcp-tasks/testing/TaskSignalListener"
 import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Layer, Logger } from "effect"
 import { Redis } from "effect/persistence"
@@ -7,7 +8,6 @@ import * as clients from "./clients.ts"
 import * as OwnServer from "./OwnServer.ts"
 import { soon, test } from "./ServerStores.ts"
 import * as services from "./services.ts"
-import { listener, reaches } from "./TaskSignalTest.ts"
 import * as TcpProxy from "./TcpProxy.ts"
 
 const heartbeat = "500 millis"

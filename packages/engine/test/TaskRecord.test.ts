@@ -1,8 +1,8 @@
 import { TaskWire } from "@effect-mcp-tasks/core"
+import { anyTask, completed, createdAt, viaJson, working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as TaskRecord from "../src/TaskRecord.ts"
-import { anyTask, completed, createdAt, viaJson, working } from "./StoredTasks.ts"
 
 describe("TaskRecord", () => {
   it("keeps a result once, in its own column", () => {

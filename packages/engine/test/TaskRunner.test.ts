@@ -1,19 +1,12 @@
-import * as FaultsTest from "./FaultsTest.ts"
+import { suite } from "@effect-mcp-tasks/testing/TaskRunnerTest"
 import { embedded, inMemory, onSqlite } from "./FleetLayers.ts"
-import * as LostStartTest from "./LostStartTest.ts"
-import * as ReplicasTest from "./ReplicasTest.ts"
-import * as ShutdownTest from "./ShutdownTest.ts"
-import * as TaskRunnerTest from "./TaskRunnerTest.ts"
+import * as OutagesTest from "./OutagesTest.ts"
 
-const virtualTime = true
+suite("TaskRunner.layerFiber in memory", embedded, {
+  lacks: { replicas: "handlers are fibers of the one process that has the store" }
+})
 
-TaskRunnerTest.suite("TaskRunner.layerFiber in memory", embedded, { replicas: false, virtualTime })
-
-for (const [name, layer] of [["memory", inMemory], ["SQLite", onSqlite]] as const) {
-  const capabilities = { replicas: true, virtualTime }
-  TaskRunnerTest.suite(`TaskRunner.layerQueue on ${name}`, layer, capabilities)
-  ReplicasTest.suite(`replicas on ${name}`, layer, capabilities)
-  ShutdownTest.suite(`a replica that goes away, on ${name}`, layer, capabilities)
-  FaultsTest.suite(`replicas in trouble, on ${name}`, layer, capabilities)
-  LostStartTest.suite(`a worker that hears nothing, on ${name}`, layer, capabilities)
+for (const [name, fleet] of [["memory", inMemory], ["SQLite", onSqlite]] as const) {
+  suite(`TaskRunner.layerQueue on ${name}`, fleet)
+  OutagesTest.suite(`an outage of ${name}`, fleet, "test")
 }

@@ -1,16 +1,13 @@
 /** Replicas that share a server. Time passes by itself here. */
 import { TaskQueue, TaskSignal, TaskStore, TaskWorkers } from "@effect-mcp-tasks/engine"
+import { Fleet } from "@effect-mcp-tasks/testing"
+import { suite } from "@effect-mcp-tasks/testing/TaskRunnerTest"
 import { Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
-import * as FaultsTest from "./FaultsTest.ts"
-import * as Fleet from "./Fleet.ts"
-import * as LostStartTest from "./LostStartTest.ts"
-import * as ReplicasTest from "./ReplicasTest.ts"
+import * as OutagesTest from "./OutagesTest.ts"
 import * as services from "./services.ts"
-import * as ShutdownTest from "./ShutdownTest.ts"
-import * as TaskRunnerTest from "./TaskRunnerTest.ts"
 
 const pollInterval = "50 millis"
 
@@ -59,13 +56,11 @@ const onPostgres = (url: string) =>
     )
   })).pipe(Layer.provide(services.postgresClient(url, { maxConnections: 8 })))
 
-const declare = <E>(name: string, layer: Layer.Layer<Fleet.Fleet, E>) => {
-  const capabilities = { replicas: true, virtualTime: false }
-  TaskRunnerTest.suite(`TaskRunner.layerQueue on ${name}`, layer, capabilities)
-  ReplicasTest.suite(`replicas on ${name}`, layer, capabilities)
-  ShutdownTest.suite(`a replica that goes away, on ${name}`, layer, capabilities)
-  FaultsTest.suite(`replicas in trouble, on ${name}`, layer, capabilities)
-  LostStartTest.suite(`a worker that hears nothing, on ${name}`, layer, capabilities)
+const lacks = { virtualTime: "the server's clock goes by itself" }
+
+const declare = <E>(name: string, fleet: Layer.Layer<Fleet.Fleet, E>) => {
+  suite(`TaskRunner.layerQueue on ${name}`, fleet, { lacks })
+  OutagesTest.suite(`an outage of ${name}`, fleet, "real")
 }
 
 services.withService(services.redis, (url) => declare("Redis", onRedis(url)))

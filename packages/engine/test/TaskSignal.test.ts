@@ -1,23 +1,23 @@
 import { TaskSignal } from "@effect-mcp-tasks/engine"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
+import { suite } from "@effect-mcp-tasks/testing/TaskSignalTest"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as remoteSignal from "../src/internal/remoteSignal.ts"
 import * as TaskDatabase from "./TaskDatabase.ts"
-import { end, suite } from "./TaskSignalTest.ts"
 
-suite("TaskSignal.layerMemory", Effect.map(end(TaskSignal.layerMemory), (signal) => ({ here: signal, there: signal })))
+suite("TaskSignal.layerMemory", TaskSignal.layerMemory, {
+  lacks: { processes: "it carries signals within one process" }
+})
 
-const onFile = (filename: string) =>
-  end(Layer.provide(
-    TaskSignal.layerPollWith({ interval: "50 millis" }),
-    SqliteClient.layer({ filename, synchronous: "NORMAL" })
-  ))
-
-suite("TaskSignal.layerPoll on SQLite", Effect.gen(function*() {
-  const filename = yield* TaskDatabase.file
-  return { here: yield* onFile(filename), there: yield* onFile(filename) }
-}))
+suite(
+  "TaskSignal.layerPoll on SQLite",
+  Effect.map(TaskDatabase.file, (filename) =>
+    Layer.provide(
+      TaskSignal.layerPollWith({ interval: "50 millis" }),
+      SqliteClient.layer({ filename, synchronous: "NORMAL" })
+    ))
+)
 
 describe("the texts of a signal", () => {
   it("name each task once, and are never longer than Postgres carries", () => {

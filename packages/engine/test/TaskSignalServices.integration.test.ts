@@ -1,30 +1,17 @@
 import { TaskSignal } from "@effect-mcp-tasks/engine"
+import { suite } from "@effect-mcp-tasks/testing/TaskSignalTest"
 import { Effect, Layer } from "effect"
 import * as clients from "./clients.ts"
 import * as services from "./services.ts"
-import { end, suite } from "./TaskSignalTest.ts"
 
 services.withService(services.redis, (url) =>
-  suite("TaskSignal.layerRedis", Effect.suspend(() => {
-    const layer = Layer.provide(
-      TaskSignal.layerRedisWith({ channel: services.uniqueName() }),
-      clients.redis(url)
-    )
-    return Effect.all({ here: end(layer), there: end(layer) })
-  })))
+  suite("TaskSignal.layerRedis", Effect.sync(() =>
+    Layer.provide(TaskSignal.layerRedisWith({ channel: services.uniqueName() }), clients.redis(url)))))
 
 services.withService(services.postgres, (url) => {
-  suite("TaskSignal.layerPostgres", Effect.suspend(() => {
-    const layer = Layer.provide(
-      TaskSignal.layerPostgresWith({ channel: services.uniqueName() }),
-      clients.postgres(url, "public")
-    )
-    return Effect.all({ here: end(layer), there: end(layer) })
-  }))
+  suite("TaskSignal.layerPostgres", Effect.sync(() =>
+    Layer.provide(TaskSignal.layerPostgresWith({ channel: services.uniqueName() }), clients.postgres(url, "public"))))
 
-  suite("TaskSignal.layerPoll on Postgres", Effect.gen(function*() {
-    const layer = TaskSignal.layerPollWith({ interval: "50 millis" })
-    const client = yield* Layer.build(services.postgresClient(url))
-    return yield* Effect.provide(Effect.all({ here: end(layer), there: end(layer) }), client)
-  }))
+  suite("TaskSignal.layerPoll on Postgres", Effect.map(services.postgresNewSchema(url), (schema) =>
+    Layer.provide(TaskSignal.layerPollWith({ interval: "50 millis" }), clients.postgres(url, schema))))
 })

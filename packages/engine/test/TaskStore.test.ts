@@ -1,43 +1,24 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
+import { completed, createdAt, working } from "@effect-mcp-tasks/testing/StoredTasks"
+import { suite } from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { completed, createdAt, working } from "./StoredTasks.ts"
 import * as TaskDatabase from "./TaskDatabase.ts"
-import { suite } from "./TaskStoreTest.ts"
 
-suite("TaskStore.layerMemory", TaskStore.layerMemory)
+suite("TaskStore.layerMemory", TaskStore.layerMemory, {
+  lacks: { durability: "memory goes with its process", processes: "memory belongs to one process" }
+})
 
-suite("TaskStore.layerSql on SQLite", TaskDatabase.layer)
+suite("TaskStore.layerSql on SQLite", Effect.map(TaskDatabase.file, (filename) => TaskDatabase.open(filename)))
 
 const onFile = Effect.provide(TaskDatabase.layer)
 
 const maxLive = 100
 
 describe("a database", () => {
-  it.effect("still has everything after it was closed and opened again", () =>
-    Effect.gen(function*() {
-      const filename = yield* TaskDatabase.file
-      const ended = completed(working({ taskId: "b", ttlMs: null }))
-      yield* Effect.gen(function*() {
-        const store = yield* TaskStore.TaskStore
-        yield* store.create(working({ taskId: "a" }), { maxLive })
-        yield* store.replace(yield* store.create(working({ taskId: "b" }), { maxLive }), ended)
-      }).pipe(Effect.provide(TaskDatabase.open(filename)))
-      yield* Effect.gen(function*() {
-        const store = yield* TaskStore.TaskStore
-        assert.deepStrictEqual(yield* store.list({ limit: 10 }), [
-          { task: working({ taskId: "a" }), version: 1 },
-          { task: ended, version: 2 }
-        ])
-        assert.strictEqual(yield* store.countLive("ada"), 1)
-        assert.deepStrictEqual(yield* store.due(createdAt + 60_000, 10), [{ taskId: "a", version: 1, live: true }])
-        assert.strictEqual(Option.getOrThrow(yield* store.view("b")).result, ended.result)
-      }).pipe(Effect.provide(TaskDatabase.open(filename)))
-    }))
-
   it.effect("holds stores of different tables side by side", () =>
     Effect.gen(function*() {
       const filename = yield* TaskDatabase.file

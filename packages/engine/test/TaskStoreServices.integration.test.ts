@@ -1,14 +1,24 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
-import { Layer } from "effect"
-import { redisStore } from "./ServerStores.ts"
+import { suite } from "@effect-mcp-tasks/testing/TaskStoreTest"
+import { Effect, Layer } from "effect"
+import * as clients from "./clients.ts"
+import { redisPlace } from "./ServerStores.ts"
 import * as services from "./services.ts"
-import { suite } from "./TaskStoreTest.ts"
 
 /** The suite keeps records larger than the client reads by default. */
-const postgresStore = (url: string) =>
-  Layer.provide(TaskStore.layerSql, services.postgresClient(url, { maxMessageSize: 64 * 1024 * 1024 }))
+const maxMessageSize = 64 * 1024 * 1024
 
-services.withService(services.redis, (url) => suite("TaskStore.layerRedis", redisStore(url)))
+/** A new schema, and the store that a process has in it. */
+const postgresPlace = (url: string) =>
+  Effect.map(
+    services.postgresNewSchema(url),
+    (schema) => Layer.provide(TaskStore.layerSql, clients.postgres(url, schema, { maxMessageSize }))
+  )
+
+services.withService(services.redis, (url) => suite("TaskStore.layerRedis", redisPlace(url), { time: "real" }))
 
 services.withService(services.postgres, (url) =>
-  suite("TaskStore.layerSql on Postgres", postgresStore(url), { countsExactly: false }))
+  suite("TaskStore.layerSql on Postgres", postgresPlace(url), {
+    lacks: { exactLimit: "creates that run at the same moment do not see each other" },
+    time: "real"
+  }))

@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, FileSystem, Layer, Logger, Path, Predicate, Runtime, Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
@@ -41,11 +42,15 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
     HttpServer.addressFormattedWith((address) => Console.log(usage(`${address}/mcp`, options.file)))
   )
   // The port comes first: a second server on the same port must not take up the tasks of the one that runs.
-  // The welcome comes last: until everything is there, nobody answers.
+  // The welcome comes last: until everything is there, requests are answered with 503.
   return yield* Layer.provide(welcome, Server.layerSqlite(options.file)).pipe(
     // A client that never finishes its request must not hold the store open.
     Layer.provide(
-      NodeHttpServer.layer(createServer, { host, port: options.port, gracefulShutdownTimeout: "2 seconds" })
+      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+        host,
+        port: options.port,
+        gracefulShutdownTimeout: "2 seconds"
+      })
     ),
     Layer.launch
   )

@@ -5,7 +5,7 @@
  * @since 0.2.0
  */
 import { CurrentTask, TaskOwner, TaskStore, TaskTool } from "@effect-mcp-tasks/engine"
-import { TaskServer } from "@effect-mcp-tasks/server"
+import { HttpStartup, TaskServer } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Config, Effect, Layer, Option, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
@@ -38,7 +38,7 @@ const Observability = Layer.unwrap(Effect.map(
 
 TaskServer.layerHttp({ name: "indexer", version: "1.0.0", toolkit, metricsPath: "/metrics" }).pipe(
   Layer.provide([Handlers, TaskStore.layerMemory, TaskOwner.layerAnonymous]),
-  Layer.provide(NodeHttpServer.layer(createServer, {
+  Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
     host: "127.0.0.1",
     port: Number(process.env.PORT ?? 3000),
     gracefulShutdownTimeout: "2 seconds"

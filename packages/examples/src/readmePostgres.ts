@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { CurrentTask, TaskOwner, TaskStore, TaskTool } from "@effect-mcp-tasks/engine"
-import { TaskServer } from "@effect-mcp-tasks/server"
+import { HttpStartup, TaskServer } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schema } from "effect"
@@ -30,7 +30,7 @@ const Handlers = toolkit.toLayer({
 TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
   Layer.provide([Handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
   Layer.provide(PgClient.layer({ url: Redacted.make(process.env.DATABASE_URL ?? "postgres://localhost/postgres") })),
-  Layer.provide(NodeHttpServer.layer(createServer, {
+  Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
     host: "127.0.0.1",
     port: Number(process.env.PORT ?? 3000),
     gracefulShutdownTimeout: "2 seconds"

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { CurrentTask, TaskOwner, TaskStore, TaskTool } from "@effect-mcp-tasks/engine"
-import { TaskServer } from "@effect-mcp-tasks/server"
+import { HttpStartup, TaskServer } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRedis, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
@@ -29,7 +29,7 @@ const Handlers = toolkit.toLayer({
 TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
   Layer.provide([Handlers, TaskStore.layerRedis, TaskOwner.layerAnonymous]),
   Layer.provide(NodeRedis.layer({ url: process.env.REDIS_URL ?? "redis://localhost", disableOfflineQueue: true })),
-  Layer.provide(NodeHttpServer.layer(createServer, {
+  Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
     host: "127.0.0.1",
     port: Number(process.env.PORT ?? 3000),
     gracefulShutdownTimeout: "2 seconds"

@@ -7,6 +7,7 @@
  * @since 0.2.0
  */
 import { Storage } from "@effect-mcp-tasks/engine"
+import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
@@ -35,7 +36,11 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
   )
   return Layer.provide(welcome, replica).pipe(
     Layer.provide(
-      NodeHttpServer.layer(createServer, { host: "127.0.0.1", port, gracefulShutdownTimeout: "2 seconds" })
+      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+        host: "127.0.0.1",
+        port,
+        gracefulShutdownTimeout: "2 seconds"
+      })
     ),
     Storage.closeWithin("25 seconds"),
     Layer.launch

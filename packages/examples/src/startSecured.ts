@@ -4,6 +4,7 @@
  *
  * @since 0.2.0
  */
+import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Logger } from "effect"
 import { createServer } from "node:http"
@@ -38,7 +39,7 @@ Layer.mergeAll(server, welcome).pipe(
   Layer.provide([
     Reports.layer,
     ToyIssuer.layer,
-    NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "2 seconds" })
+    NodeHttpServer.layer(HttpStartup.answering(createServer), { host, port, gracefulShutdownTimeout: "2 seconds" })
   ]),
   Layer.launch,
   Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),

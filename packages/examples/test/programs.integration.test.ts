@@ -133,11 +133,13 @@ describe("the documentation", () => {
 
   const codeOf = (markdown: string) => [...markdown.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code = ""]) => code)
 
-  /** A program without the header that is for its own readers. */
-  const programOf = (name: string) => {
-    const text = read(`packages/examples/src/${name}`)
+  /** A file without the header that is for its own readers. */
+  const fileOf = (path: string) => {
+    const text = read(path)
     return text.slice(text.indexOf("\nimport ") + 1)
   }
+  const programOf = (name: string) => fileOf(`packages/examples/src/${name}`)
+  const testOf = (name: string) => fileOf(`packages/examples/test/${name}`)
 
   it("shows the programs that are run here", () => {
     assert.deepStrictEqual(codeOf(read("README.md")), [programOf("readme.ts"), programOf("client.ts")])
@@ -149,6 +151,10 @@ describe("the documentation", () => {
     assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), [programOf("observed.ts")])
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
     assert.strictEqual(codeOf(read("docs/guides/securing-a-server.md")).join("\n"), programOf("secured.ts"))
+    assert.strictEqual(codeOf(read("docs/guides/testing-a-tool.md")).join("\n"), testOf("testingATool.test.ts"))
+    const store = codeOf(read("docs/guides/writing-a-store.md"))
+    assert.strictEqual(store.slice(0, -1).join("\n"), programOf("LogTaskStore.ts"))
+    assert.strictEqual(store.at(-1), testOf("LogTaskStore.test.ts"))
   })
 
   it("links to files that exist", () => {

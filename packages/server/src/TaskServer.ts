@@ -94,6 +94,11 @@ export const layer = <Tools extends Record<string, Tool.Any>>(
  * For a program that serves nothing else, with `TaskOwner.layerAnonymous`: everyone who can reach the address is the
  * same owner. Where requests say who they are from, use `layer`.
  *
+ * **Gotchas**
+ *
+ * The server that is provided listens before this layer is there. Make it with `HttpStartup.answering`, or requests
+ * that come early are never answered.
+ *
  * @category layers
  * @since 0.1.0
  */

@@ -6,6 +6,7 @@
 export * as Authentication from "./Authentication.ts"
 export * as Dispatcher from "./Dispatcher.ts"
 export * as HealthRoutes from "./HealthRoutes.ts"
+export * as HttpStartup from "./HttpStartup.ts"
 export * as HttpTransport from "./HttpTransport.ts"
 export * as InMemoryTransport from "./InMemoryTransport.ts"
 export * as JwtVerifier from "./JwtVerifier.ts"

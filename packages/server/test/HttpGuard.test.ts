@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
+import { connect } from "node:net"
 import { exchange, isListing, isRefusal, listing, listingWith, message, serve } from "./TestServer.ts"
 
 describe("Origin", () => {
@@ -81,6 +82,19 @@ describe("Host", () => {
       const response = yield* exchange({ port, ...listingWith({ host: undefined }) })
       assert.strictEqual(response.status, 400)
       assert.notInclude(response.text, "tools")
+    }))
+
+  it.live("must be there in HTTP/1.0 too, which does not ask for it", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const answer = yield* Effect.callback<string>((resume) => {
+        let text = ""
+        const socket = connect(port, "127.0.0.1", () => socket.write("POST /mcp HTTP/1.0\r\ncontent-length: 0\r\n\r\n"))
+        socket.on("data", (chunk) => text += String(chunk))
+        socket.on("close", () => resume(Effect.succeed(text)))
+        return Effect.sync(() => socket.destroy())
+      })
+      assert.match(answer, /^HTTP\/1.1 403 /)
     }))
 })
 

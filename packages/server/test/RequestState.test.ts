@@ -222,4 +222,16 @@ describe("RequestState.layer", () => {
       const words = yield* refuses(server.call("plain"), -32603)
       assert.strictEqual(words, "The tool has gathered more than a client can be given to carry")
     }))
+
+  it.effect("takes back no state that is longer than it gives out [F8]", () =>
+    Effect.gen(function*() {
+      const body: Body = (task) => task.elicit("name", { ...name, message: "x".repeat(2_000) })
+      const withLength = (maxLength: number) => ({ state: RequestState.layer({ keys: [secret(1)], maxLength }) })
+      const generous = yield* start({ body }, withLength(100_000))
+      const strict = yield* start({ body }, withLength(2_000))
+      const { state } = yield* wants(generous.call("plain"), "name")
+      const retry = { inputResponses: answers, requestState: state }
+      assert.strictEqual((yield* generous.call("plain", retry)).result["resultType"], "complete")
+      assert.strictEqual(yield* refuses(strict.call("plain", retry), -32602), refusal)
+    }))
 })

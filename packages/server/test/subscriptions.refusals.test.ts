@@ -27,6 +27,9 @@ describe("limits", () => {
       yield* first.leave
       const third = yield* server.listen([taskId])
       assert.strictEqual((yield* third.rest).length, 2)
+      // What is given back is one place.
+      const beyond = yield* server.ask("subscriptions/listen", { notifications: { taskIds: [taskId] } })
+      assert.strictEqual(beyond.message.error?.code, -32603)
       // Ended ones give their places back too.
       yield* server.ask("tasks/cancel", { taskId })
       for (let again = 0; again < 5; again++) {

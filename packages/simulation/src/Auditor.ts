@@ -18,6 +18,7 @@ import * as calmRules from "./calmRules.ts"
 import * as clientRules from "./clientRules.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { Write } from "./Database.ts"
+import { Desk, type Room } from "./Desk.ts"
 import type { Process } from "./Process.ts"
 import { openRun, TaskFile } from "./TaskFile.ts"
 import { limits, type Witness } from "./Tools.ts"
@@ -56,10 +57,13 @@ export class Auditor {
   private times = 0
 
   private readonly rules: ReadonlySet<RuleName> | undefined
+  private readonly room: Room
+  private readonly desks = new Map<Process, Desk>()
 
   /** Objects by the rules that are given, or by all. */
-  constructor(world: World, coverage: Coverage, rules: ReadonlySet<RuleName> | undefined) {
+  constructor(world: World, coverage: Coverage, room: Room, rules: ReadonlySet<RuleName> | undefined) {
     this.world = world
+    this.room = room
     this.coverage = coverage
     this.rules = rules
   }
@@ -117,11 +121,14 @@ export class Auditor {
       began: (taskId, attempt) => {
         const file = this.file(taskId)
         const run = openRun(attempt, process)
+        const desk = this.desk(process)
         file.runs.push(run)
+        desk.open(run, file)
         return Watch.make({
           file,
           run,
           crash,
+          desk,
           object: this.object,
           now: () => this.world.now,
           nextTime: () => ++this.times,
@@ -143,8 +150,10 @@ export class Auditor {
       })
     }
     const refused = (taskId: string, tag: string, to: string) => {
-      const task = this.file(taskId).now
-      if (task !== undefined) this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
+      const { name, now: task } = this.file(taskId)
+      if (task === undefined) return
+      this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
+      this.world.tell(process.name, () => `${name}: ${TaskTransition.phase(task)} ${tag} ${to}`)
     }
     const asked = <A, E, R>(tag: string, taskId: string, effect: Effect.Effect<A, E, R>) =>
       Effect.suspend(() => {
@@ -205,9 +214,20 @@ export class Auditor {
     if (before !== undefined) this.report(clientRules.compare(before, sight, this.file(taskId)))
   }
 
+  private desk(process: Process): Desk {
+    const known = this.desks.get(process)
+    if (known !== undefined) return known
+    const opened = new Desk(process, this.room)
+    this.desks.set(process, opened)
+    return opened
+  }
+
   /** Looks at everything, at a time when it has been calm for long enough. */
-  calm(findsOrphans: boolean): void {
-    for (const file of this.files.values()) this.report(calmRules.judge(file, this.world.now, findsOrphans))
+  calm(findsOrphans: boolean, processes: ReadonlyArray<Process>): void {
+    const hasRoom = processes.some((process) => this.desk(process).hasHadRoom(calmRules.patienceMs))
+    for (const file of this.files.values()) {
+      this.report(calmRules.judge(file, { nowMs: this.world.now, findsOrphans, hasRoom }))
+    }
   }
 
   /** Whether every task has ended or gone. */

@@ -10,7 +10,7 @@ import * as Random from "effect/Random"
 import type * as Schema from "effect/Schema"
 import type { FaultName } from "./Faults.ts"
 import type { Answer } from "./clientRules.ts"
-import type { Call, ClientPlan, Manner } from "./Scenario.ts"
+import type { Call, ClientPlan } from "./Scenario.ts"
 
 /**
  * How a client reaches the servers, and whom it tells what it saw.
@@ -24,6 +24,8 @@ export interface ClientPort {
   readonly saw: (taskId: string, task: Schema.JsonObject) => void
   /** The ids of tasks that belong to others. */
   readonly foreign: () => ReadonlyArray<string>
+  /** Whether the user does nothing but what the scenario says. */
+  readonly isSteady: boolean
   readonly onFault: (name: FaultName) => void
   /** Tells how a call went on. */
   readonly onOutcome: (outcome: string) => void
@@ -46,10 +48,10 @@ const insist = Effect.fnUntraced(function*(port: ClientPort, method: string, par
 })
 
 /** What a user does with a question. */
-const reply = Effect.fnUntraced(function*(port: ClientPort, manner: Manner, taskId: string, key: string) {
+const reply = Effect.fnUntraced(function*(port: ClientPort, call: Call, taskId: string, key: string) {
   const give = (inputResponses: Schema.JsonObject) => insist(port, "tasks/update", { taskId, inputResponses })
-  yield* pause(50, 1_500)
-  switch (manner) {
+  yield* call.answerAfterMs === undefined ? pause(50, 1_500) : Effect.sleep(call.answerAfterMs)
+  switch (call.manner) {
     case "right":
       return yield* give({ [key]: accept(`${key}-word`) })
     case "late":
@@ -83,7 +85,7 @@ const cancelLater = Effect.fnUntraced(function*(port: ClientPort, afterMs: numbe
   yield* Effect.sleep(afterMs)
   port.onFault("user-cancels")
   yield* insist(port, "tasks/cancel", { taskId })
-  if ((yield* Random.next) < 0.3) {
+  if (!port.isSteady && (yield* Random.next) < 0.3) {
     port.onFault("user-cancels-twice")
     yield* insist(port, "tasks/cancel", { taskId })
   }
@@ -123,10 +125,10 @@ const follow = Effect.fnUntraced(function*(port: ClientPort, call: Call, taskId:
     for (const key of Object.keys(Object(inputRequests))) {
       if (asked.has(key)) continue
       asked.add(key)
-      yield* Effect.forkChild(reply(port, call.manner, taskId, key))
+      yield* Effect.forkChild(reply(port, call, taskId, key))
     }
     if (status !== "working" && status !== "input_required") {
-      yield* linger(port, taskId)
+      if (!port.isSteady) yield* linger(port, taskId)
       return `saw ${String(status)}`
     }
   }

@@ -16,7 +16,7 @@ import type { Answer } from "./clientRules.ts"
 import { Coverage } from "./Coverage.ts"
 import { Database } from "./Database.ts"
 import { Dice } from "./Dice.ts"
-import type { FaultName } from "./Faults.ts"
+import { type FaultName, rateNames } from "./Faults.ts"
 import { Process } from "./Process.ts"
 import * as Remote from "./Remote.ts"
 import { runners } from "./runners.ts"
@@ -25,6 +25,7 @@ import * as ScenarioText from "./ScenarioText.ts"
 import { type Runner, Server } from "./Server.ts"
 import { Shared } from "./SharedServices.ts"
 import { CurrentWitness } from "./Tools.ts"
+import { Story } from "./Story.ts"
 import { Weather } from "./Weather.ts"
 import { World } from "./World.ts"
 
@@ -53,7 +54,12 @@ const _meta: Schema.JsonObject = {
 export interface Options {
   /** The rules of the auditor; all unless given. */
   readonly rules?: ReadonlySet<RuleName> | undefined
+  /** Whether the history holds what clients say and hear, and every fault; false. */
+  readonly isTold?: boolean | undefined
 }
+
+/** The others are told when they begin. */
+const isOfMessages = (name: FaultName): boolean => rateNames.some((rate) => rate === name)
 
 /** A trouble of one server. */
 type TroubleAt = Extract<Trouble, { readonly server: number }>
@@ -71,14 +77,16 @@ export class Cluster {
   private readonly dice: Dice
   private readonly weather: Weather
   private readonly servers: ReadonlyArray<Server>
+  private readonly story: Story
   private isCalm = false
 
-  constructor(scenario: Scenario, { rules }: Options) {
+  constructor(scenario: Scenario, { isTold, rules }: Options) {
     const runner = runners[scenario.runner]
     this.scenario = scenario
     this.dice = new Dice(scenario.seed)
-    this.world = new World(this.dice.stream("world"))
-    this.auditor = new Auditor(this.world, new Coverage(), rules)
+    this.world = new World(this.dice.stream("world"), isTold)
+    this.auditor = new Auditor(this.world, new Coverage(), runner, rules)
+    this.story = new Story(this.world, (taskId) => this.auditor.file(taskId).name)
     this.weather = new Weather(this.world, this.dice.stream("weather"), {
       rates: scenario.rates,
       calmAtMs: scenario.calmAtMs,
@@ -106,11 +114,19 @@ export class Cluster {
   /** Everything is up again, and nothing goes wrong from now on. */
   readonly heal = (): void => {
     this.isCalm = true
+    this.world.calmSinceMs = this.world.now
     this.world.note("world", "calm")
     for (const server of this.servers) if (!server.process.isAlive) server.start()
   }
 
+  /** Has the auditor look at everything, after a time of calm. */
+  readonly look = (): void => {
+    const { findsOrphans } = runners[this.scenario.runner]
+    this.auditor.calm(findsOrphans, this.servers.map(({ process }) => process).filter(({ isAlive }) => isAlive))
+  }
+
   private readonly onFault = (name: FaultName): void => {
+    if (isOfMessages(name)) this.world.tell("fault", () => name)
     this.auditor.coverage.add("faults", name)
   }
 
@@ -127,7 +143,7 @@ export class Cluster {
       dice: this.dice.stream(name),
       maxTurn: this.scenario.maxTurn,
       onError: (text) => {
-        this.world.note(name, `logs: ${text}`)
+        this.story.logs(name, text)
         if (text.includes("A request broke")) this.auditor.object("defect", `${name}: ${text}`)
       },
       services: Context.make(CurrentWitness, witness)
@@ -178,6 +194,7 @@ export class Cluster {
           [...this.auditor.files.values()].flatMap(({ now }) =>
             now === undefined || now.owner === key ? [] : [now.taskId]
           ),
+        isSteady: this.scenario.isSteady,
         onFault: this.onFault,
         onOutcome: (outcome) => {
           this.world.note(name, outcome)
@@ -201,11 +218,13 @@ export class Cluster {
       const index = client.dice.between(0, this.servers.length - 1)
       const server = this.servers[index] as Server
       const sent = this.auditor.sent(owner, method, params)
+      this.story.asks(client.name, method, params)
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } })
       const fate = this.weather.request(client.name, `server ${index + 1}`)
       let isOver = false
       const finish = (answer: Answer | undefined) => {
         isOver = true
+        this.story.hears(client.name, method, answer)
         resume(Effect.succeed(answer))
       }
       const deliver = () => {

@@ -48,6 +48,9 @@ export interface ProcessOptions {
  */
 export const epoch = 1_800_000_000_000
 
+/** How long it is between two beats at the most, in milliseconds. */
+const steadyMs = 3_000
+
 const nanosPerMilli = 1_000_000n
 
 /**
@@ -60,6 +63,10 @@ export class Process {
   readonly world: World
   readonly dice: Dice
   isAlive = true
+  /** When it was told to go away, in milliseconds of the world. */
+  leavesAtMs: number | undefined
+  /** When it last showed to others that it is alive, where workers do that; and since when it has done so steadily. */
+  beats: { readonly sinceMs: number; readonly lastMs: number } | undefined
   private shown = 0
   private readonly followsMs: number | undefined
   private aheadMs: number
@@ -125,6 +132,19 @@ export class Process {
     this.world.after(ms, () => {
       if (this.isAlive) happen()
     })
+  }
+
+  /** Has shown to others that it is alive. */
+  beat(): void {
+    const { beats, world: { now } } = this
+    const isSteady = beats !== undefined && now - beats.lastMs <= steadyMs
+    this.beats = { sinceMs: isSteady ? beats.sinceMs : now, lastMs: now }
+  }
+
+  /** Whether it has steadily shown for so long that it is alive. */
+  hasBeaten(forMs: number): boolean {
+    const { beats, isAlive, world: { now } } = this
+    return isAlive && beats !== undefined && now - beats.lastMs <= steadyMs && now - beats.sinceMs > forMs
   }
 
   /** Dies. */

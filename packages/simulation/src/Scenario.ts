@@ -29,6 +29,8 @@ export interface Call {
   readonly script: string
   /** How the user answers whatever is asked. */
   readonly manner: Manner
+  /** How long the user takes for each answer; not long unless given. */
+  readonly answerAfterMs?: number | undefined
   /** When the user asks the task to stop, after it was created; never unless given. */
   readonly cancelAfterMs?: number | undefined
   /** After how long the client stops asking for the task; not before the end unless given. */

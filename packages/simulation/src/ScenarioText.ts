@@ -44,9 +44,10 @@ export const printTrouble = (trouble: Trouble): string => {
   }
 }
 
-const printCall = ({ atMs, cancelAfterMs, giveUpAfterMs, manner, script, tool }: Call): string =>
+const printCall = ({ answerAfterMs, atMs, cancelAfterMs, giveUpAfterMs, manner, script, tool }: Call): string =>
   [
     `call at ${atMs}: ${tool}, answers ${manner}`,
+    ...answerAfterMs === undefined ? [] : [` after ${answerAfterMs}`],
     ...cancelAfterMs === undefined ? [] : [`, cancels after ${cancelAfterMs}`],
     ...giveUpAfterMs === undefined ? [] : [`, gives up after ${giveUpAfterMs}`],
     `: ${script}`
@@ -111,8 +112,8 @@ const readers: ReadonlyArray<Reader> = [
   [/^client (\w+)( snoops)?$/, ([owner = "", snoops], draft) =>
     void draft.clients.push({ owner, snoops: snoops !== undefined, calls: [] })],
   [
-    /^call at (\d+): (\w+), answers (\w+)(?:, cancels after (\d+))?(?:, gives up after (\d+))?: (.*)$/,
-    ([at, tool, manner, cancel, giveUp, script = ""], draft) => {
+    /^call at (\d+): (\w+), answers (\w+)(?: after (\d+))?(?:, cancels after (\d+))?(?:, gives up after (\d+))?: (.*)$/,
+    ([at, tool, manner, answer, cancel, giveUp, script = ""], draft) => {
       const parsed = Script.parse(script)
       if (!oneOf(toolNames, tool) || !oneOf(manners, manner)) return "no such tool, or no such way to answer"
       if (Result.isFailure(parsed)) return parsed.failure
@@ -123,6 +124,7 @@ const readers: ReadonlyArray<Reader> = [
         tool,
         script,
         manner,
+        answerAfterMs: optional(answer),
         cancelAfterMs: optional(cancel),
         giveUpAfterMs: optional(giveUp)
       })

@@ -22,6 +22,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
+import type { Room } from "./Desk.ts"
 import type { Process } from "./Process.ts"
 import type { Connection } from "./SharedServices.ts"
 import * as Tools from "./Tools.ts"
@@ -39,7 +40,7 @@ type RunnerServices =
  *
  * @since 0.1.0
  */
-export interface Runner {
+export interface Runner extends Room {
   readonly layer: (shared: Connection) => Layer.Layer<TaskRunner.TaskRunner, unknown, RunnerServices>
   /** By how many milliseconds servers may be wrong that go by the shared time; by their own clocks unless given. */
   readonly followsMs?: number | undefined
@@ -133,6 +134,7 @@ export class Server {
       onEnd()
     }
     if (running === undefined) return end()
+    running.process.leavesAtMs = running.process.world.now
     running.process.run(Scope.close(running.scope, Exit.void), end)
     running.process.after(graceMs, end)
   }

@@ -60,13 +60,16 @@ export class Shared {
     const remote = <A>(done: () => A) => call(Effect.sync(done), (why) => Effect.fail(why))
     return {
       time: remote(() => epoch + this.world.now),
-      workers: this.workers(remote),
+      workers: this.workers(process, remote),
       queue: this.queue(process, (done) =>
         Effect.mapError(remote(done), (why) => new PersistedQueue.PersistedQueueError({ message: why, cause: why })))
     }
   }
 
-  private workers(remote: <A>(done: () => A) => Effect.Effect<A, string>): TaskWorkers.TaskWorkers["Service"] {
+  private workers(
+    process: Process,
+    remote: <A>(done: () => A) => Effect.Effect<A, string>
+  ): TaskWorkers.TaskWorkers["Service"] {
     const { beats } = this
     const failing = (operation: "beat" | "leave" | "beats") =>
       Effect.mapError((cause: string) => new TaskWorkers.WorkersUnavailable({ operation, cause }))
@@ -74,6 +77,7 @@ export class Shared {
       beat: (worker) =>
         failing("beat")(remote(() => {
           beats.set(worker, (beats.get(worker) ?? 0) + 1)
+          process.beat()
         })),
       leave: (worker) =>
         failing("leave")(remote(() => {

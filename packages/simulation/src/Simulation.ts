@@ -8,7 +8,6 @@ import type { Violation } from "./Audit.ts"
 import { Cluster, type Options } from "./Cluster.ts"
 import type { Coverage } from "./Coverage.ts"
 import * as calmRules from "./calmRules.ts"
-import { runners } from "./runners.ts"
 import type { Scenario } from "./Scenario.ts"
 
 /**
@@ -50,7 +49,7 @@ export const run = (scenario: Scenario, options: Options = {}): Outcome => {
     untilMs += lookMs
     world.run({ untilMs, maxSteps })
     if (!world.isStopped && untilMs >= calmAtMs + calmRules.patienceMs) {
-      auditor.calm(runners[scenario.runner].findsOrphans)
+      cluster.look()
     }
     if (auditor.hasEverythingEnded && clients.active === 0) break
   }

@@ -44,6 +44,8 @@ export interface HandlerRun {
   /** How it means to end: `ok` with what it returns, or one of the other ends of a script. */
   means: string
   endedAtMs: number | undefined
+  /** When it last gave up waiting for an answer. */
+  gaveUpAtMs: number | undefined
 }
 
 /**
@@ -65,7 +67,8 @@ export const openRun = (attempt: number, process: Process): HandlerRun => ({
   waits: [],
   stubbornUntilMs: 0,
   means: "die",
-  endedAtMs: undefined
+  endedAtMs: undefined,
+  gaveUpAtMs: undefined
 })
 
 /**

@@ -53,8 +53,8 @@ export interface Run {
   readonly crash: () => void
   /** How the handler is about to end. */
   readonly means: (end: string) => void
-  /** The handler has ended, in whichever way. */
-  readonly ended: () => void
+  /** The handler has ended, in whichever way; perhaps since it was interrupted. */
+  readonly ended: (wasInterrupted: boolean) => void
 }
 
 /**
@@ -206,7 +206,7 @@ const handler = Effect.fnUntraced(function*({ script }: typeof parameters.Type) 
     (exit) =>
       Effect.sync(() => {
         if (Exit.isSuccess(exit)) run.means(`ok ${JSON.stringify(wordsOf(exit.value))}`)
-        run.ended()
+        run.ended(Exit.hasInterrupts(exit))
       })
   )
   return { said: wordsOf(said) }

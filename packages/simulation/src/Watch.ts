@@ -5,6 +5,7 @@
  */
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import type { RuleName } from "./Audit.ts"
+import type { Desk } from "./Desk.ts"
 import type { FaultName } from "./Faults.ts"
 import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 import type { Run } from "./Tools.ts"
@@ -17,6 +18,7 @@ import type { Run } from "./Tools.ts"
 export interface WatchOptions {
   readonly file: TaskFile
   readonly run: HandlerRun
+  readonly desk: Desk
   readonly now: () => number
   /** Numbers the times that steps are done: no two are alike. */
   readonly nextTime: () => number
@@ -51,6 +53,11 @@ export const make = (options: WatchOptions): Run => {
   if (claim?.process !== run.process || others.length > 0) {
     object("started-unclaimed", `${run.process.name} runs attempt ${run.attempt} of ${file.name}`)
   }
+  const look = () => {
+    const tooMany = options.desk.look()
+    if (tooMany !== undefined) object("slots-passed", tooMany)
+  }
+  look()
   return {
     did: (step) => {
       if (claim?.journal.includes(step) === true) object("step-repeated", `${step} of ${file.name}`)
@@ -61,11 +68,16 @@ export const make = (options: WatchOptions): Run => {
       if (file.now !== undefined && kept?.value !== value) object("step-differs", `${step} of ${file.name}`)
     },
     asks: (key) => {
+      look()
       run.waits.push(key)
     },
-    forgets: leave,
+    forgets: (key) => {
+      leave(key)
+      run.gaveUpAtMs = options.now()
+    },
     answered: (key, answer) => {
       leave(key)
+      look()
       const words = file.now === undefined ? [answer] : wordsOf(file.now, key)
       if (!words.includes(answer)) {
         object("answer-invented", `${key} of ${file.name} is ${words.join(" or ")}, and its handler got ${answer}`)
@@ -79,7 +91,11 @@ export const make = (options: WatchOptions): Run => {
     means: (end) => {
       run.means = end
     },
-    ended: () => {
+    ended: (wasInterrupted) => {
+      look()
+      if (wasInterrupted && options.desk.isHasty(run, file)) {
+        object("grace-ignored", `${run.process.name} interrupts ${file.name}`)
+      }
       run.endedAtMs = options.now()
       options.note(`ends ${file.name}, attempt ${run.attempt}`)
     }

@@ -31,16 +31,26 @@ export class World {
   now = 0
   /** How many things have happened: turns of processes and moments. */
   steps = 0
+  /** Since when nothing goes wrong any more. */
+  calmSinceMs: number | undefined
   /** Whether there is a reason not to go on. */
   isStopped = false
   /** What happened, in words, for people and for the fingerprint of the history. */
   readonly history: Array<string> = []
+  /** Whether what is said is written down too: for telling a story. */
+  readonly isTold: boolean
   private readonly calendar: Array<Moment> = []
   private readonly ready: Array<Process> = []
   private readonly dice: Dice
 
-  constructor(dice: Dice) {
+  constructor(dice: Dice, isTold = false) {
     this.dice = dice
+    this.isTold = isTold
+  }
+
+  /** Writes down what somebody says or hears, where the story is told. */
+  tell(who: string, what: () => string): void {
+    if (this.isTold) this.note(who, what())
   }
 
   /** Writes down what happened. */

@@ -39,11 +39,24 @@ const isStopping = (task: Task.Task): boolean =>
   TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)
 
 /**
+ * How things are when tasks are judged.
+ *
+ * @since 0.1.0
+ */
+export interface Calm {
+  readonly nowMs: number
+  /** Whether the runner finds tasks whose creation failed for their caller. */
+  readonly findsOrphans: boolean
+  /** Whether there has been room for one more handler. */
+  readonly hasRoom: boolean
+}
+
+/**
  * Judges one task, at a time when all servers have been up and all messages have arrived for `patienceMs`.
  *
  * @since 0.1.0
  */
-export const judge = (file: TaskFile, nowMs: number, findsOrphans: boolean): Found => {
+export const judge = (file: TaskFile, { findsOrphans, hasRoom, nowMs }: Calm): Found => {
   const { now: task } = file
   // A task whose creation failed for its caller may be nobody's until it expires: no client knows of it.
   const isOrphan = !findsOrphans && !file.isAcknowledged && file.runs.length === 0
@@ -58,7 +71,8 @@ export const judge = (file: TaskFile, nowMs: number, findsOrphans: boolean): Fou
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
-  if (task !== undefined && !TaskInvariants.hasEnded(task) && isAbandoned(file, task, nowMs) && !isOrphan) {
+  const isLive = task !== undefined && !TaskInvariants.hasEnded(task)
+  if (hasRoom && isLive && isAbandoned(file, task, nowMs) && !isOrphan) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
   return found.flat()

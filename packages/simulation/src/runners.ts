@@ -8,6 +8,7 @@ import * as TaskQueue from "@effect-mcp-tasks/engine/TaskQueue"
 import * as TaskWorkers from "@effect-mcp-tasks/engine/TaskWorkers"
 import * as Layer from "effect/Layer"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
+import type { Room } from "./Desk.ts"
 import type { Runner } from "./Server.ts"
 
 /**
@@ -24,20 +25,25 @@ export const runnerNames = ["fiber", "queue"] as const
  */
 export type RunnerName = (typeof runnerNames)[number]
 
+/** How many handlers are at work in a replica at the most, and how long they may finish when it goes away. */
+const replica: Room = { slots: 2, graceMs: 2_000 }
+
 /**
  * The runners by name.
  *
  * @since 0.1.0
  */
 export const runners: { readonly [Name in RunnerName]: Runner } = {
-  fiber: { layer: () => TaskRunner.layerFiber, findsOrphans: false },
+  fiber: { layer: () => TaskRunner.layerFiber, findsOrphans: false, slots: Infinity, graceMs: 0 },
   queue: {
+    ...replica,
     // The times are shorter than usual, so that a short life is long enough for what happens after a crash.
     layer: ({ queue, workers }) =>
       TaskRunner.layerQueueWith({
+        concurrency: replica.slots,
         lease: "6 seconds",
         heartbeat: "10 seconds",
-        grace: "2 seconds",
+        grace: replica.graceMs,
         scan: "15 seconds"
       }).pipe(
         Layer.provide(TaskQueue.layerStore),

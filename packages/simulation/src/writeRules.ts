@@ -7,6 +7,7 @@ import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { Write } from "./Database.ts"
+import type { Process } from "./Process.ts"
 import * as replay from "./replay.ts"
 import type { TaskFile } from "./TaskFile.ts"
 
@@ -45,6 +46,7 @@ export const judge = (write: Write, file: TaskFile, commands: ReadonlyArray<stri
       ...broken(file, breaches.toSorted(byLength)[0] ?? TaskInvariants.ofChange(before.task, after.task)),
       ...transition === undefined ? breach("machine-bypassed", describe(write, file)) : none,
       ...fenced(write, file),
+      ...taken(write, file),
       ...expired(write, file),
       ...cancelled(after.task, file),
       ...ended(write, file),
@@ -91,6 +93,25 @@ const fenced = ({ after, before, process }: Write, file: TaskFile): Found => {
   return holder === process
     ? none
     : breach("two-writers", `${process.name} wrote to ${file.name}, whose attempt is of ${holder?.name ?? "nobody"}`)
+}
+
+/** How long it may take until others know of it and all that they have begun before is over, in milliseconds. */
+const newsMs = 30_000
+
+/** Whether the holder of an attempt has long shown that it is alive, or could have. */
+const isAwake = (holder: Process): boolean => {
+  const { beats, isAlive, world: { calmSinceMs = Infinity, now } } = holder
+  return holder.hasBeaten(newsMs) || (isAlive && beats !== undefined && now - calmSinceMs > newsMs)
+}
+
+/** An attempt is lost when its holder is dead, or seems to be; never to the holder itself. */
+const taken = ({ after, before, process }: Write, file: TaskFile): Found => {
+  if (before === undefined || after === undefined) return none
+  const holder = file.claims.get(before.task.attempt)?.process
+  const isLost = after.task.lostAttempts > before.task.lostAttempts
+  return isLost && holder !== undefined && (holder === process || isAwake(holder))
+    ? breach("taken-from-living", `${process.name} takes ${file.name} from ${holder.name}`)
+    : none
 }
 
 const expired = ({ after, before, process }: Write, file: TaskFile): Found => {

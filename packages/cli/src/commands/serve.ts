@@ -5,6 +5,7 @@
  */
 import * as Reports from "@effect-mcp-tasks/examples/Reports"
 import * as Server from "@effect-mcp-tasks/examples/server"
+import * as HttpStartup from "@effect-mcp-tasks/server/HttpStartup"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -45,7 +46,7 @@ export const serve = Command.make("serve", { ...Store.input, port }, (given) =>
       Layer.provide(Reports.layer),
       Layer.provide(Store.of(given, { exclusive: true })),
       Layer.provide(
-        NodeHttpServer.layer(createServer, {
+        NodeHttpServer.layer(HttpStartup.answering(createServer), {
           host: "127.0.0.1",
           port: given.port,
           gracefulShutdownTimeout: "2 seconds"

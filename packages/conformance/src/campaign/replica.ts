@@ -10,6 +10,7 @@ import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
 import * as HealthRoutes from "@effect-mcp-tasks/server/HealthRoutes"
+import * as HttpStartup from "@effect-mcp-tasks/server/HttpStartup"
 import * as HttpTransport from "@effect-mcp-tasks/server/HttpTransport"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -62,7 +63,7 @@ const command = Command.make("replica", flags, ({ at, name, store, world }) =>
       Layer.provide([Replicated.layerWith(settings), TaskOwner.layerAnonymous]),
       Layer.provide(Layer.provide(TaskTools.layer(CampaignTools.toolkit), CampaignTools.layer(world))),
       Layer.provide([CampaignStorage.layers[store]({ at, name }), audit(world)]),
-      Layer.provide(NodeHttpServer.layer(createServer, {
+      Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
         host: "127.0.0.1",
         port: 0,
         gracefulShutdownTimeout: "1 second"

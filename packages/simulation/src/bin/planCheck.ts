@@ -13,8 +13,11 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
 import * as comparison from "../plan/comparison.ts"
+import * as planFlags from "../plan/flags.ts"
 import * as Plan from "../plan/Plan.ts"
 import * as RealRun from "../plan/RealRun.ts"
 import { defaults, type Settings } from "../plan/Settings.ts"
@@ -35,7 +38,6 @@ const settings: Settings = {
   ttlMs: 25_000,
   resultTtlMs: 15_000,
   clients: 12,
-  roundTripMs: 10,
   warmUpMs: 0
 }
 
@@ -45,14 +47,15 @@ const flags = {
     Flag.withDescription("How long tasks arrive, and requests are counted; 75"),
     Flag.withDefault(75)
   ),
-  seed: Flag.Int("seed").pipe(Flag.withDescription("What chance begins with; 1"), Flag.withDefault(1))
+  roundTripMs: planFlags.all.roundTripMs,
+  seed: planFlags.all.seed
 }
 
 /** How long clients that have not come back by then are waited for. */
 const graceMs = 60_000
 
-const main = Effect.fn(function*({ seconds, seed }: { readonly seconds: number; readonly seed: number }) {
-  const given = { ...settings, countedMs: seconds * 1_000, seed }
+const main = Effect.fn(function*({ roundTripMs, seconds, seed }: Command.Command.Config.Infer<typeof flags>) {
+  const given = { ...settings, countedMs: seconds * 1_000, roundTripMs, seed }
   const plan = Plan.run(given)
   yield* Console.log(comparison.heading(plan))
   const run = yield* RealRun.run(given, graceMs)
@@ -68,6 +71,6 @@ const main = Effect.fn(function*({ seconds, seed }: { readonly seconds: number; 
 Command.make("npm run plan:check --", flags, main).pipe(
   Command.withDescription("Holds a plan against a real server with real clients, in real time"),
   Command.run({ version: "0.1.0" }),
-  Effect.provide(NodeServices.layer),
+  Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
   NodeRuntime.runMain
 )

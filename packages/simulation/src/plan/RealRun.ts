@@ -13,10 +13,12 @@ import * as SqliteClient from "@effect-mcp-tasks/sqlite/SqliteClient"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { createServer, type Server } from "node:http"
@@ -49,9 +51,23 @@ const server = (
   )
 }
 
-const client = (url: string, listen: boolean) =>
+type RoundTrips = { count: number; totalMs: number }
+
+/** An HTTP client that notes how long the head of each answer takes. */
+const timed = (trips: RoundTrips) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, HttpClient.transform((answer) =>
+      Effect.map(Effect.timed(answer), ([took, response]) => {
+        trips.count++
+        trips.totalMs += Duration.toMillis(took)
+        return response
+      })))
+  ).pipe(Layer.provide(FetchHttpClient.layer))
+
+const client = (url: string, listen: boolean, trips: RoundTrips) =>
   Layer.fresh(TaskClient.layerHttp({ name: "plan-check", version: "0.1.0", url, listen })).pipe(
-    Layer.provide(FetchHttpClient.layer)
+    Layer.provide(timed(trips))
   )
 
 /**
@@ -64,6 +80,8 @@ export interface Run {
   readonly endings: ReadonlyMap<string, number>
   /** Calls that had not ended when the run did. */
   readonly open: number
+  /** How long requests took on average, to the head of their answer. */
+  readonly roundTripMs: number
 }
 
 /**
@@ -84,9 +102,10 @@ export const run = Effect.fn(function*(settings: Settings, graceMs: number) {
   const served = server(settings, `${directory}/tasks.sqlite`, MeasuredStore.layer(ledger, began))
   const built = yield* Layer.build(Layer.provideMerge(served, listener))
   const url = yield* Effect.provideContext(HttpServer.addressFormattedWith(Effect.succeed), built)
+  const trips: RoundTrips = { count: 0, totalMs: 0 }
   const processes = yield* Effect.forEach(Array.from({ length: settings.clients }), (_, index) =>
     Effect.map(
-      Layer.build(client(`${url}/mcp`, Life.isListening(settings, index))),
+      Layer.build(client(`${url}/mcp`, Life.isListening(settings, index), trips)),
       Context.get(TaskClient.TaskClient)
     ))
 
@@ -105,6 +124,6 @@ export const run = Effect.fn(function*(settings: Settings, graceMs: number) {
   const fiber = yield* Effect.forkChild(Effect.forEach(lives, living, { concurrency: "unbounded", discard: true }))
   yield* Effect.timeoutOption(Fiber.join(fiber), ledger.span.untilMs + graceMs)
   yield* Fiber.interrupt(fiber)
-  const result: Run = { ledger, endings, open }
+  const result: Run = { ledger, endings, open, roundTripMs: trips.totalMs / trips.count }
   return result
 }, Effect.scoped)

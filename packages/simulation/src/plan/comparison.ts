@@ -4,7 +4,7 @@
  * @since 0.2.0
  */
 import { type Ledger, type LevelName, type Method, methods, type Operation, operations, type Rate } from "./Ledger.ts"
-import { lost, type Plan } from "./Plan.ts"
+import { lost, type Plan, run } from "./Plan.ts"
 import type { Run } from "./RealRun.ts"
 import * as report from "./report.ts"
 
@@ -47,14 +47,18 @@ export const heading = (plan: Plan): string =>
     `${plan.fates.tasks} tasks arrive in ${plan.settings.countedMs / 1_000} s`
   ].join("\n")
 
+/** What would have been predicted by someone who knows how long requests take on this machine. */
+const informed = ({ settings }: Plan, { roundTripMs }: Run): number =>
+  run({ ...settings, roundTripMs }).ledger.requestRate().mean
+
 /**
  * Writes the comparison, and says whether every request rate was predicted within a tenth.
  *
  * @since 0.2.0
  */
-export const print = (plan: Plan, run: Run): { readonly text: string; readonly isClose: boolean } => {
+export const print = (plan: Plan, real: Run): { readonly text: string; readonly isClose: boolean } => {
   const rates = (name: string, rate: (ledger: Ledger) => Rate): Pair & { readonly count: number } => {
-    const [predicted, measured] = [rate(plan.ledger), rate(run.ledger)]
+    const [predicted, measured] = [rate(plan.ledger), rate(real.ledger)]
     return { name, predicted: predicted.mean, measured: measured.mean, digits: 3, count: measured.count }
   }
   const requests = [
@@ -68,12 +72,12 @@ export const print = (plan: Plan, run: Run): { readonly text: string; readonly i
   const levels = (["live", "parked", "stored"] as const).map((name: LevelName): Pair => ({
     name,
     predicted: plan.ledger.levelOf(name).mean,
-    measured: run.ledger.levelOf(name).mean,
+    measured: real.ledger.levelOf(name).mean,
     digits: 2
   }))
   const { cancelled, completed, failed } = plan.fates
   const ending = (...names: ReadonlyArray<string>) =>
-    names.reduce((total, name) => total + (run.endings.get(name) ?? 0), 0)
+    names.reduce((total, name) => total + (real.endings.get(name) ?? 0), 0)
   const fate = (name: string, predicted: number, measured: number): Pair => ({ name, predicted, measured, digits: 0 })
   const judged = requests.filter(({ count }) => count >= fewest)
   return {
@@ -89,8 +93,11 @@ export const print = (plan: Plan, run: Run): { readonly text: string; readonly i
       line(fate("completed", completed, ending("completed"))),
       line(fate("failed, or lost to the ttl", failed + lost(plan.fates), ending("TaskFailed", "TaskExpired"))),
       line(fate("cancelled", cancelled, ending("cancelled", "TaskCancelled"))),
-      ...(run.open === 0 ? [] : [`  ${run.open} were still open when the run ended`]),
+      ...(real.open === 0 ? [] : [`  ${real.open} were still open when the run ended`]),
       "",
+      `A request took ${real.roundTripMs.toFixed(1)} ms on average, where ${plan.settings.roundTripMs} were planned for. ` +
+      "Planned for what it took, that is:",
+      line({ ...rates("all requests per second", (ledger) => ledger.requestRate()), predicted: informed(plan, real) }),
       judged.every(isClose)
         ? `Every request rate of at least ${fewest} requests was predicted within ${100 * tolerance} percent.`
         : `NOT within ${100 * tolerance} percent: ${

@@ -54,8 +54,9 @@ const who = (settings: Settings): string => {
     [cancelled, "are cancelled"],
     [away, `are left and come back to after ${Distribution.print(settings.returnsAfter)}`]
   ]
-  const said = shares.flatMap(([share, what]) => share === 0 ? [] : [`${percent(share, 1)} ${what}`])
-  return [...said, `${percent(listening, 1)} of ${whole(settings.clients)} clients listen`].join("; ")
+  const part = (share: number) => `${Number((100 * share).toPrecision(3))}%`
+  const said = shares.flatMap(([share, what]) => share === 0 ? [] : [`${part(share)} ${what}`])
+  return [...said, `${part(listening)} of ${whole(settings.clients)} clients listen`].join("; ")
 }
 
 /**

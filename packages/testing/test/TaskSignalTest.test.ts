@@ -1,0 +1,167 @@
+/** That the suite for signals passes what is right and fails what is wrong. */
+import { TaskSignal } from "@effect-mcp-tasks/engine"
+import * as TaskSignalTest from "@effect-mcp-tasks/testing/TaskSignalTest"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, PubSub, type Scope } from "effect"
+import * as Trial from "./Trial.ts"
+
+type Signal = TaskSignal.TaskSignal["Service"]
+
+const memory = Effect.map(Layer.build(Layer.fresh(TaskSignal.layerMemory)), Context.get(TaskSignal.TaskSignal))
+
+/** One signal for all processes of a place; `opens` is what each of them makes of it, by its number. */
+const shared = (opens: (signal: Signal, process: number) => Effect.Effect<Signal, never, Scope.Scope>) =>
+  Effect.map(memory, (signal) => {
+    let process = 0
+    return Layer.effect(TaskSignal.TaskSignal, Effect.suspend(() => opens(signal, process++)))
+  })
+
+TaskSignalTest.suite("a signal in memory that several processes share", shared((signal) => Effect.succeed(signal)))
+
+/** A signal that is wrong in one thing, and the cases that notice. */
+interface BrokenSignal {
+  readonly name: string
+  readonly place: TaskSignalTest.Place
+  readonly noticedBy: ReadonlyArray<string>
+}
+
+const publishing = (publish: (signal: Signal) => Signal["publish"]): TaskSignalTest.Place =>
+  shared((signal) => Effect.succeed({ ...signal, publish: publish(signal) }))
+
+const broken: ReadonlyArray<BrokenSignal> = [
+  {
+    name: "nothing is heard",
+    place: publishing(() => () => Effect.void),
+    noticedBy: [
+      "is heard in its own process without waiting for anyone",
+      "is heard by every other process, both ways"
+    ]
+  },
+  {
+    name: "processes do not hear each other",
+    place: Effect.succeed(TaskSignal.layerMemory),
+    noticedBy: [
+      "is heard by every other process, both ways",
+      "loses none of a thousand in ordinary times, between processes"
+    ]
+  },
+  {
+    name: "the second process is not heard",
+    place: shared((signal, process) =>
+      Effect.succeed(process === 0 ? signal : { ...signal, publish: () => Effect.void })),
+    noticedBy: ["is heard by every other process, both ways"]
+  },
+  {
+    name: "one in a hundred is lost",
+    place: publishing((signal) => {
+      let count = 0
+      return (taskId) => ++count % 100 === 0 ? Effect.void : signal.publish(taskId)
+    }),
+    noticedBy: [
+      "loses none of a thousand in ordinary times",
+      "loses none of a thousand in ordinary times, between processes"
+    ]
+  },
+  {
+    name: "what was said last is heard late",
+    place: publishing((signal) => {
+      let waiting: string | undefined
+      return (taskId) => {
+        const before = waiting
+        waiting = taskId
+        return before === undefined ? Effect.void : signal.publish(before)
+      }
+    }),
+    noticedBy: ["is heard in its own process without waiting for anyone"]
+  },
+  {
+    name: "who publishes waits for who listens",
+    place: Effect.succeed(Layer.effect(
+      TaskSignal.TaskSignal,
+      Effect.map(PubSub.bounded<string>(2), (hub) => ({
+        publish: (taskId) => Effect.asVoid(PubSub.publish(hub, taskId)),
+        subscribe: PubSub.subscribe(hub)
+      }))
+    )),
+    noticedBy: ["is heard in its own process without waiting for anyone"]
+  },
+  {
+    name: "only the last subscriber hears",
+    place: shared((signal) =>
+      Effect.sync(() => {
+        let last = 0
+        return {
+          ...signal,
+          subscribe: Effect.gen(function*() {
+            const number = ++last
+            const all = yield* signal.subscribe
+            const own = yield* PubSub.unbounded<string>()
+            const subscription = yield* PubSub.subscribe(own)
+            yield* Effect.forkScoped(Effect.forever(Effect.flatMap(PubSub.take(all), (taskId) =>
+              number === last ? PubSub.publish(own, taskId) : Effect.void)))
+            return subscription
+          })
+        }
+      })),
+    noticedBy: [
+      "is heard by all subscribers, and no longer by one that has left",
+      "is heard by all subscribers, and no longer by one that has left, between processes"
+    ]
+  },
+  {
+    name: "ids are trimmed",
+    place: publishing((signal) => (taskId) => signal.publish(taskId.trim())),
+    noticedBy: ["carries ids of any text, and no other", "carries ids of any text, and no other, between processes"]
+  },
+  {
+    name: "half characters are replaced",
+    place: publishing((signal) => (taskId) => signal.publish(taskId.toWellFormed())),
+    noticedBy: ["carries ids of any text, and no other"]
+  },
+  {
+    name: "long ids are said in two halves as well",
+    place: publishing((signal) => (taskId) =>
+      Effect.andThen(
+        signal.publish(taskId),
+        taskId.length < 200 ? Effect.void : signal.publish(taskId.slice(0, taskId.length / 2))
+      )),
+    noticedBy: ["carries ids of any text, and no other"]
+  },
+  {
+    name: "it stops for good after ten thousand",
+    place: publishing((signal) => {
+      let count = 0
+      return (taskId) => ++count > 10_000 ? Effect.void : signal.publish(taskId)
+    }),
+    noticedBy: [
+      "takes a hundred thousand in a row, and works on",
+      "takes a hundred thousand in a row, and works on, between processes"
+    ]
+  },
+  {
+    name: "to publish when it is closed is a defect",
+    place: shared((signal) =>
+      Effect.gen(function*() {
+        let isOpen = true
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            isOpen = false
+          }))
+        return {
+          ...signal,
+          publish: (taskId) => Effect.suspend(() => isOpen ? signal.publish(taskId) : Effect.die("It is closed"))
+        }
+      })),
+    noticedBy: ["publishes while its scope closes, and after that"]
+  }
+]
+
+describe("the suite for signals", () => {
+  for (const { name, noticedBy, place } of broken) {
+    it.effect(`notices that ${name}`, () =>
+      Effect.gen(function*() {
+        const cases = Trial.named(TaskSignalTest.cases, noticedBy)
+        assert.deepStrictEqual(yield* Trial.failing(cases, place, 1_000), noticedBy)
+      }))
+  }
+})

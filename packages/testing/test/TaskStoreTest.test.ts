@@ -1,0 +1,100 @@
+/** That the suite for stores passes what is right, fails what is wrong, and shows what is lacking. */
+import { TaskStore } from "@effect-mcp-tasks/engine"
+import { Suite } from "@effect-mcp-tasks/testing"
+import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import * as BrokenStores from "./BrokenStores.ts"
+import * as Trial from "./Trial.ts"
+
+type Store = TaskStore.TaskStore["Service"]
+
+const memory = Effect.map(Layer.build(Layer.fresh(TaskStore.layerMemory)), Context.get(TaskStore.TaskStore))
+
+/** A place in memory that outlives the processes which open it; `opens` is what each of them makes of it. */
+const shared = (opens: (store: Store) => Store): TaskStoreTest.Place =>
+  Effect.map(memory, (store) => Layer.effect(TaskStore.TaskStore, Effect.sync(() => opens(store))))
+
+TaskStoreTest.suite("a store in memory that outlives its processes", shared((store) => store))
+
+describe("the suite for stores", () => {
+  for (const { breaks, name, noticedBy } of BrokenStores.all) {
+    it.effect(`notices that ${name}`, () =>
+      Effect.gen(function*() {
+        const layer = Layer.effect(TaskStore.TaskStore, Effect.map(memory, breaks))
+        const cases = Trial.named(TaskStoreTest.cases, noticedBy)
+        assert.deepStrictEqual(yield* Trial.failing(cases, layer), noticedBy)
+      }))
+  }
+
+  it.effect("notices that tasks die with their process", () =>
+    Effect.gen(function*() {
+      const cases = TaskStoreTest.cases.filter(({ needs }) => needs.includes("durability"))
+      const titles = cases.map(({ title }) => title)
+      assert.isAbove(titles.length, 1)
+      const place = Effect.succeed(TaskStore.layerMemory)
+      assert.deepStrictEqual(yield* Trial.failing(cases, place), titles)
+    }))
+
+  it.effect("notices that processes do not see each other", () =>
+    Effect.gen(function*() {
+      const cases = TaskStoreTest.cases.filter(({ needs }) => needs.includes("processes"))
+      const titles = cases.map(({ title }) => title)
+      assert.isAbove(titles.length, 3)
+      const place = Effect.succeed(TaskStore.layerMemory)
+      assert.deepStrictEqual(yield* Trial.failing(cases, place), titles)
+    }))
+
+  it.effect("notices a lock that each process has for itself", () =>
+    Effect.gen(function*() {
+      const noticedBy = ["lets exactly one writer of all processes win, 20 times over"]
+      const place = shared((store) => {
+        const lock = Semaphore.makeUnsafe(1)
+        return {
+          ...store,
+          replace: ({ task: { taskId }, version }, next) =>
+            lock.withPermits(1)(Effect.gen(function*() {
+              const found = Option.getOrThrow(yield* store.read(taskId))
+              yield* Effect.yieldNow
+              if (found.version !== version) return yield* new TaskStore.VersionConflict({ taskId, version })
+              const now = Option.getOrThrow(yield* store.read(taskId))
+              return yield* store.replace(now, next)
+            }))
+        }
+      })
+      const one = Trial.named(TaskStoreTest.cases, ["lets exactly one of 50 writers win, 20 times over"])
+      assert.deepStrictEqual(yield* Trial.failing(one, place), [])
+      assert.deepStrictEqual(yield* Trial.failing(Trial.named(TaskStoreTest.cases, noticedBy), place), noticedBy)
+    }))
+
+  it("has a title of its own for each case", () => {
+    const titles = TaskStoreTest.cases.map(({ title }) => title)
+    assert.deepStrictEqual(titles, [...new Set(titles)])
+  })
+})
+
+describe("a case that a backend cannot pass", () => {
+  const lacks: Suite.Lacks<TaskStoreTest.Capability> = { exactLimit: "rows are not locked", processes: "one file" }
+
+  it("is left out with the reason, and no other is", () => {
+    const reasons = TaskStoreTest.cases.flatMap((each) => {
+      const reason = Suite.reasonToSkip(each, lacks)
+      return reason === undefined ? [] : [`${each.title} (${reason})`]
+    })
+    assert.include(
+      reasons,
+      "creates exactly as many as the limit, of 100 that come at once (lacks exactLimit: rows are not locked)"
+    )
+    assert.include(
+      reasons,
+      "shares one limit between all processes (lacks processes: one file; exactLimit: rows are not locked)"
+    )
+    const needing = TaskStoreTest.cases.filter(({ needs }) =>
+      needs.includes("exactLimit") || needs.includes("processes"))
+    assert.strictEqual(reasons.length, needing.length)
+  })
+
+  it("is none where nothing is lacking", () => {
+    assert.deepStrictEqual(TaskStoreTest.cases.filter((each) => Suite.reasonToSkip(each, {}) !== undefined), [])
+  })
+})
