@@ -1,17 +1,17 @@
 /** What thousands of handlers cost that wait for input: no slot, and nothing of the store until somebody answers. */
 import { TaskLimits, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
+import { Fleet, FleetTime, FleetTools } from "@effect-mcp-tasks/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Effect, Layer, Ref, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { TestClock } from "effect/testing"
-import { accept, asking, timesOf } from "./fleetTimes.ts"
 import { inMemory } from "./FleetLayers.ts"
-import { Fleet, type ProcessOptions, start } from "./Fleet.ts"
-import { call, owner } from "./TestTools.ts"
+
+const { accept, asking, call, owner } = FleetTools
 
 const count = 5_000
 const concurrency = 4
-const options: ProcessOptions = { concurrency, lease: "15 seconds", heartbeat: "1 day", scan: "1 day" }
+const options: Fleet.ProcessOptions = { concurrency, lease: "15 seconds", heartbeat: "1 day", scan: "1 day" }
 
 const parameters = Schema.Struct({ text: Schema.String })
 
@@ -20,7 +20,7 @@ const kit = Toolkit.make(
   Tool.make("resumable", { parameters }).annotate(TaskTool.Policy, { ttl: "1 day" })
 )
 
-const { becomes, until } = timesOf({ replicas: true, virtualTime: true })
+const { becomes, until } = FleetTime.of("test")
 
 describe("handlers that wait for input", () => {
   it.effect(`are ${count} in ${concurrency} slots, are left alone, and go on as they are answered`, () =>
@@ -45,8 +45,8 @@ describe("handlers that wait for input", () => {
           }),
         resumable: () => Effect.asVoid(work)
       })
-      const process = yield* start({}, { ...options, tools: Layer.provide(TaskTools.layer(kit), handlers) })
-      const store = (yield* Fleet).store
+      const process = yield* Fleet.start({}, { ...options, tools: Layer.provide(TaskTools.layer(kit), handlers) })
+      const store = (yield* Fleet.Fleet).store
       const ids = yield* Effect.forEach(Arr.range(1, count), () => call(process, "once"))
       yield* until("all wait", Effect.map(Ref.get(parked), (n) => n === count))
       assert.strictEqual(yield* Ref.get(most), concurrency)
