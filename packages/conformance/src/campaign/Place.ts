@@ -94,6 +94,7 @@ const redis = Effect.fnUntraced(function*(directory: string) {
   const server = yield* OwnServer.redis(directory)
   const { at, proxy } = yield* behind(server)
   const tell = onRedis(server.url)
+  const limit = (bytes: string) => tell("CONFIG", "SET", "maxmemory", bytes)
   return {
     at,
     troubles: [
@@ -103,7 +104,7 @@ const redis = Effect.fnUntraced(function*(directory: string) {
       { name: "scripts flushed", during: (effect) => Effect.andThen(tell("SCRIPT", "FLUSH"), effect) },
       // Nobody listens there: it serves what it has, for reading, until it is a primary again.
       { name: "read-only", during: between(tell("REPLICAOF", "127.0.0.1", "1"), tell("REPLICAOF", "NO", "ONE")) },
-      { name: "full", during: between(tell("CONFIG", "SET", "maxmemory", "1"), tell("CONFIG", "SET", "maxmemory", "0")) }
+      { name: "full", during: between(limit("1"), limit("0")) }
     ]
   } satisfies Place as Place
 })

@@ -56,7 +56,7 @@ const open = (target: number) => {
   }
 
   const cut = () => {
-    for (const end of [...pairs]) end()
+    pairs.forEach((end) => end())
   }
   return {
     server: createServer(join),
@@ -102,6 +102,10 @@ export const make = (target: number): Effect.Effect<Proxy, never, Scope.Scope> =
             })
         ),
       slow: (millis) => (effect) =>
-        Effect.acquireUseRelease(Effect.sync(() => setDelay(millis)), () => effect, () => Effect.sync(() => setDelay(0)))
+        Effect.acquireUseRelease(
+          Effect.sync(() => setDelay(millis)),
+          () => effect,
+          () => Effect.sync(() => setDelay(0))
+        )
     }
   })
