@@ -224,8 +224,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "step value lost in a race",
     rule: "step-differs",
     file: writer,
-    was: `"VersionConflict", () => afresh)`,
-    is: `"VersionConflict", () => Effect.succeed(target))`
+    was: `isConflict, () => afresh(taskId, command))`,
+    is: `isConflict, () => Effect.succeed(target))`
   },
   {
     name: "taken up without a claim",
