@@ -17,6 +17,7 @@ import type { TaskTools } from "../TaskTools.ts"
 import type { RunningTasks } from "./runningTasks.ts"
 import type { Seat, Slots } from "./slots.ts"
 import * as storedCall from "./storedCall.ts"
+import type { WorkerWatch } from "./workerWatch.ts"
 
 /**
  * What claiming needs.
@@ -30,7 +31,7 @@ export interface ClaimServices {
   readonly tools: TaskTools["Service"]
   readonly running: RunningTasks
   readonly slots: Slots
-  readonly isAlive: (worker: string) => boolean
+  readonly watch: Pick<WorkerWatch, "isAlive" | "beatOf">
 }
 
 /** One claim, through all its tries. */
@@ -41,13 +42,23 @@ interface Claim {
 }
 
 /**
+ * A task was offered, and its worker seems to be alive. Whoever offered it has watched that worker for longer, and knows
+ * that it is dead; or else it has shown since that it is not. Its next count tells.
+ */
+interface Doubt {
+  readonly worker: string
+  readonly beat: number | undefined
+}
+
+/**
  * Makes what claims tasks for one worker.
  *
  * @since 0.2.0
  */
 export const make = (services: ClaimServices) => {
-  const { engine, isAlive, me, running, slots, store, tools } = services
+  const { engine, me, running, slots, store, tools, watch: { beatOf, isAlive } } = services
   const claiming = new Set<string>()
+  const doubts = new Map<string, Doubt>()
 
   const isHere = (taskId: string): boolean => running.has(taskId) || claiming.has(taskId)
 
@@ -63,7 +74,10 @@ export const make = (services: ClaimServices) => {
       const found = yield* store.read(claim.taskId)
       if (Option.isNone(found) || Task.isTerminal(found.value.task)) return Option.none()
       const { task } = found.value
-      if (task.running && task.worker !== undefined && task.worker !== me && isAlive(task.worker)) return Option.none()
+      if (task.running && task.worker !== undefined && task.worker !== me && isAlive(task.worker)) {
+        doubts.set(claim.taskId, { worker: task.worker, beat: beatOf(task.worker) })
+        return Option.none()
+      }
       const after = claim.after ?? task.attempt
       claim.after = after
       const started = yield* engine
@@ -104,7 +118,18 @@ export const make = (services: ClaimServices) => {
       )
     }).pipe(Effect.uninterruptible)
 
-  return { claim, isUnattended }
+  /** Claims what was offered because its worker is dead, once that shows from here too. */
+  const reconsider = Effect.suspend(() =>
+    Effect.forEach([...doubts], ([taskId, doubt]) => {
+      const isDead = !isAlive(doubt.worker)
+      if (!isDead && beatOf(doubt.worker) === doubt.beat) return Effect.void
+      doubts.delete(taskId)
+      // Without a slot for it, it is looked at again in the next round.
+      return isDead ? Effect.catchCause(claim(taskId), () => Effect.sync(() => doubts.set(taskId, doubt))) : Effect.void
+    }, { discard: true })
+  )
+
+  return { claim, reconsider, isUnattended }
 }
 
 /**
