@@ -253,13 +253,6 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `const started = left`
   },
   {
-    name: "created task run though another has it",
-    rule: "started-unclaimed",
-    file: fiberRunner,
-    was: `!Task.isTerminal(task) && task.attempt === 1`,
-    is: `!Task.isTerminal(task)`
-  },
-  {
     name: "end of a handler taken for another",
     rule: "result-forged",
     file: running,
