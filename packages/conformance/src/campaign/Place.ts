@@ -135,7 +135,7 @@ const postgres = Effect.fnUntraced(function*(directory: string, name: string) {
   } satisfies Place as Place
 })
 
-/** Another process of the machine writes to the file, for longer than it should. */
+/** Another process writes to the file for longer than it should; whoever waits for that does nothing else. */
 const locked = (file: string): Trouble["during"] => (effect) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
@@ -143,13 +143,19 @@ const locked = (file: string): Trouble["during"] => (effect) =>
       database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
       return database
     }),
-    () => effect,
     (database) =>
-      Effect.sync(() => {
-        database.exec("COMMIT")
-        database.close()
-      })
+      Effect.andThen(
+        Effect.forkChild(Effect.andThen(Effect.sleep("3 seconds"), Effect.sync(() => unlock(database)))),
+        effect
+      ),
+    (database) => Effect.sync(() => unlock(database))
   )
+
+const unlock = (database: DatabaseSync): void => {
+  if (!database.isOpen) return
+  database.exec("COMMIT")
+  database.close()
+}
 
 /** A schema of its own on a server that others use too. */
 const shared = Effect.fnUntraced(function*(name: string) {

@@ -90,6 +90,7 @@ export const make = (services: RecoveryServices) => {
     },
     /** One round; it says with every page of tasks that it goes on. */
     round: Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
+      yield* claims.reconsider
       const now = yield* engine.now
       const turn = Math.floor(now / scan)
       const { dead } = watch
