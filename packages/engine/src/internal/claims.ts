@@ -14,6 +14,7 @@ import * as Result from "effect/Result"
 import type { TaskEngine } from "../TaskEngine.ts"
 import type { TaskStore } from "../TaskStore.ts"
 import type { TaskTools } from "../TaskTools.ts"
+import * as doubts from "./doubts.ts"
 import type { RunningTasks } from "./runningTasks.ts"
 import type { Seat, Slots } from "./slots.ts"
 import * as storedCall from "./storedCall.ts"
@@ -42,30 +43,24 @@ interface Claim {
 }
 
 /**
- * A task was offered, and its worker seems to be alive. Whoever offered it has watched that worker for longer, and knows
- * that it is dead; or else it has shown since that it is not. Its next count tells.
- */
-interface Doubt {
-  readonly worker: string
-  readonly beat: number | undefined
-}
-
-/**
  * Makes what claims tasks for one worker.
  *
  * @since 0.2.0
  */
 export const make = (services: ClaimServices) => {
-  const { engine, me, running, slots, store, tools, watch: { beatOf, isAlive } } = services
+  const { engine, me, running, slots, store, tools, watch } = services
   const claiming = new Set<string>()
-  const doubts = new Map<string, Doubt>()
+  const doubted = doubts.make(watch)
+
+  const isOthers = ({ running, worker }: Task.LiveTask): boolean =>
+    running && worker !== undefined && worker !== me && watch.isAlive(worker)
 
   const isHere = (taskId: string): boolean => running.has(taskId) || claiming.has(taskId)
 
   /** Whether nobody who is alive sees to a live task. */
   const isUnattended = ({ running, taskId, worker }: Task.LiveTask): boolean => {
     if (!running || worker === undefined) return true
-    return worker === me ? !isHere(taskId) : !isAlive(worker)
+    return worker === me ? !isHere(taskId) : !watch.isAlive(worker)
   }
 
   /** Starts the next attempt, unless somebody who is alive has the task; then, and when it has ended, there is none. */
@@ -74,10 +69,7 @@ export const make = (services: ClaimServices) => {
       const found = yield* store.read(claim.taskId)
       if (Option.isNone(found) || Task.isTerminal(found.value.task)) return Option.none()
       const { task } = found.value
-      if (task.running && task.worker !== undefined && task.worker !== me && isAlive(task.worker)) {
-        doubts.set(claim.taskId, { worker: task.worker, beat: beatOf(task.worker) })
-        return Option.none()
-      }
+      if (isOthers(task)) return doubted.keep(task)
       const after = claim.after ?? task.attempt
       claim.after = after
       const started = yield* engine
@@ -118,18 +110,12 @@ export const make = (services: ClaimServices) => {
       )
     }).pipe(Effect.uninterruptible)
 
-  /** Claims what was offered because its worker is dead, once that shows from here too. */
-  const reconsider = Effect.suspend(() =>
-    Effect.forEach([...doubts], ([taskId, doubt]) => {
-      const isDead = !isAlive(doubt.worker)
-      if (!isDead && beatOf(doubt.worker) === doubt.beat) return Effect.void
-      doubts.delete(taskId)
-      // Without a slot for it, it is looked at again in the next round.
-      return isDead ? Effect.catchCause(claim(taskId), () => Effect.sync(() => doubts.set(taskId, doubt))) : Effect.void
-    }, { discard: true })
-  )
-
-  return { claim, reconsider, isUnattended }
+  return {
+    claim,
+    isUnattended,
+    /** Claims what was offered because its worker is dead, once that shows from here too. */
+    reconsider: doubted.settle(claim)
+  }
 }
 
 /**
