@@ -113,6 +113,7 @@ export const make = (services: ClaimServices) => {
   return {
     claim,
     isUnattended,
+    hasRoom: (): boolean => slots.isVacant,
     /** Claims what was offered because its worker is dead, once that shows from here too. */
     reconsider: doubted.settle(claim)
   }
