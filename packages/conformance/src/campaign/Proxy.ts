@@ -42,15 +42,15 @@ const open = (target: number) => {
     const say = (chunk: Buffer) => {
       if (!client.destroyed) client.write(chunk)
     }
-    // Once one answer is late, those behind it are too: they keep their order.
-    let late = 0
+    // Whatever comes late keeps its order: each timer says what is first, not what it was set for.
+    const late: Array<Buffer> = []
     storage.on("data", (chunk) => {
       if (isMute) return
-      if (delay === 0 && late === 0) return say(chunk)
-      late++
+      if (delay === 0 && late.length === 0) return say(chunk)
+      late.push(chunk)
       setTimeout(() => {
-        late--
-        say(chunk)
+        const first = late.shift()
+        if (first !== undefined) say(first)
       }, delay)
     })
   }
