@@ -47,15 +47,16 @@ const rowOf = (target: Target, removal: sites.Removal, by: string) =>
 
 const table = `${root}/out/checks.md`
 
+const known = /^\| (?<what>.*) \| \d+ \| (?<by>.*) \|$/
+
+/** The rows that an earlier run has written. */
+const earlierRows = existsSync(table) ? readFileSync(table, "utf8").split("\n").filter((row) => known.test(row)) : []
+
 /** What an earlier run has found, by the columns that say what was gone. */
-const earlier = new Map(
-  existsSync(table) && !process.argv.includes("--again")
-    ? readFileSync(table, "utf8").split("\n").flatMap((row) => {
-      const [, what, by] = /^\| (.*) \| \d+ \| (.*) \|$/.exec(row) ?? []
-      return what === undefined || by === undefined || by === nobody ? [] : [[what, by] as const]
-    })
-    : []
-)
+const earlier = new Map((process.argv.includes("--again") ? [] : earlierRows).flatMap((row) => {
+  const { by, what } = known.exec(row)?.groups ?? {}
+  return what === undefined || by === undefined || by === nobody ? [] : [[what, by] as const]
+}))
 
 type Found = ReadonlyArray<readonly [sites.Removal, string | undefined]>
 
@@ -68,10 +69,10 @@ const harmlessBy = (name: string) => {
 const tryAll = async (target: Target): Promise<Found> => {
   const path = `packages/${target.file}.ts`
   const original = readFileSync(`${root}/${path}`, "utf8")
-  const known = (removal: sites.Removal) =>
+  const noticer = (removal: sites.Removal) =>
     harmlessBy(nameOf(target, removal)) ?? earlier.get(columns(target, removal))
   const { removals, text } = sites.switched(path, original)
-  const noticed = new Map(removals.map((removal, index) => [index, known(removal)] as const))
+  const noticed = new Map(removals.map((removal, index) => [index, noticer(removal)] as const))
   const passes = process.argv.includes("--near") ? [target.tests] : [target.tests, everyTest]
   writeFileSync(`${copy}/${path}`, text)
   for (const tests of passes) {
@@ -81,7 +82,7 @@ const tryAll = async (target: Target): Promise<Found> => {
   const others: Array<readonly [sites.Removal, string | undefined]> = []
   for (const change of target.more ?? []) {
     const removal = sites.listed(path, original, change)
-    let by = known(removal)
+    let by = noticer(removal)
     writeFileSync(`${copy}/${path}`, removal.text)
     for (const tests of by === undefined ? passes : []) {
       by ??= (await attempts.switchedOff(copy, [-1], tests.flatMap(testsBelow))).get(-1)
@@ -95,10 +96,14 @@ const tryAll = async (target: Target): Promise<Found> => {
 const part = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? ""
 const rows: Array<string> = []
 const survivors: Array<string> = []
+const done = new Set<string>()
 
 const save = (target: Target, found: Found) => {
   rows.push(...found.map(([removal, by]) => rowOf(target, removal, by ?? nobody)))
-  writeFileSync(table, `| Was | Now | File | Line | Noticed by |\n|---|---|---|---|---|\n${rows.join("\n")}\n`)
+  done.add(`${target.file}.ts`)
+  const others = earlierRows.filter((row) => !done.has(row.split(" | ").at(-3) ?? ""))
+  const all = [...rows, ...others].join("\n")
+  writeFileSync(table, `| Was | Now | File | Line | Noticed by |\n|---|---|---|---|---|\n${all}\n`)
 }
 
 prepare()

@@ -140,5 +140,71 @@ export const harmless: ReadonlyMap<string, string> = new Map([
     "server/src/JwtVerifier.ts: Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : un" +
       "defined -> payload[tenantClaim]",
     "nothing that an object inherits is a name"
-  ]
+  ],
+  [
+    "core/src/McpHeader.ts: start < end && isBlank(value.charCodeAt(start)) -> isBlank(value.ch" +
+      "arCodeAt(start))",
+    "what lies behind the end is no blank"
+  ],
+  [
+    "core/src/McpHeader.ts: end > start && isBlank(value.charCodeAt(end - 1)) -> isBlank(value." +
+      "charCodeAt(end - 1))",
+    "where all are blanks, nothing is left either way"
+  ],
+  [
+    "core/src/McpHeader.ts: start === 0 && end === value.length ? value : value.slice(start, en" +
+      "d) -> value.slice(start, end)",
+    "it saves time: the whole of a text is the text"
+  ],
+  [
+    "core/src/McpHeader.ts: keyword === annotation || dataKeywords.has(keyword) -> dataKeywords" +
+      ".has(keyword)",
+    "a name holds no schema, and any other value has been refused"
+  ],
+  [
+    "server/src/Dispatcher.ts: method === \"tools/call\" && typeof name === \"string\" -> method ==" +
+      "= \"tools/call\"",
+    "it is for the types: no tool has a name that is no string"
+  ],
+  [
+    "server/src/internal/stdioSession.ts: entry.isCancelled -> false",
+    "it is a second lock: what belongs to a request is interrupted with it, and says nothing mo" +
+      "re by itself"
+  ],
+  [
+    "server/src/internal/refusals.ts: Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effec" +
+      "t.as(Effect.logError(\"A request broke\", cause), WireError.internalError(\"Internal error\"))" +
+      " -> Effect.as(Effect.logError(\"A request broke\", cause), WireError.internalError(\"Internal" +
+      " error\"))",
+    "an interruption from outside passes handlers by, and none comes from inside: a round turns" +
+      " it into a refusal"
+  ],
+  [
+    "server/src/internal/callTool.ts: Cause.hasInterruptsOnly(cause) ? Effect.interrupt : logge" +
+      "d(\"A task could not be answered inline\", stored, cause).pipe( Effect.as(Effect.succeed(Tas" +
+      "kWire.createTaskResult(stored))) ) -> logged(\"A task could not be answered inline\", stored" +
+      ", cause).pipe( Effect.as(Effect.succeed(TaskWire.createTaskResult(stored))) )",
+    "an interruption from outside passes handlers by, and none comes from inside"
+  ],
+  [
+    "server/src/internal/protectedResource.ts: scopesSupported === undefined ? {} : { scopes_su" +
+      "pported: scopesSupported } -> { scopes_supported: scopesSupported }",
+    "JSON leaves out what is undefined"
+  ],
+  [
+    "server/src/internal/protectedResource.ts: name === undefined ? {} : { resource_name: name " +
+      "} -> { resource_name: name }",
+    "JSON leaves out what is undefined"
+  ],
+  [
+    "server/src/internal/protectedResource.ts: documentation === undefined ? {} : { resource_do" +
+      "cumentation: documentation } -> { resource_documentation: documentation }",
+    "JSON leaves out what is undefined"
+  ],
+  [
+    "server/src/internal/lines.ts: length > maxBytes -> false",
+    "it saves memory, as the fuzzer sees: what is too long is refused either way"
+  ],
+  ["server/src/internal/lines.ts: length === 0 ? [] : [complete()] -> [complete()]", "an empty line is no message"],
+  ["server/src/internal/lines.ts: parts.length === 1 && only !== undefined -> false", "it saves a copy"]
 ])

@@ -16,7 +16,7 @@ const ofCore = (name: string) => `core/test/${name}.test.ts`
 
 const ofServer = (name: string) => `server/test/${name}.test.ts`
 
-const dispatcher = ["server/test/Dispatcher.test.ts", "server/test/Dispatcher.wire.test.ts"]
+const dispatcher = ["Dispatcher", "Dispatcher.wire", "Dispatcher.discover"].map(ofServer)
 const rounds = ["CallRounds", "CallRounds.declared", "RequestState"].map(ofServer)
 const tokens = ["JwtVerifier", "JwtVerifier.keys"].map(ofServer)
 const stdio = ["StdioTransport", "StdioTransport.cancel"].map(ofServer)
@@ -147,4 +147,8 @@ export const targets: ReadonlyArray<Target> = [
 ]
 
 /** All tests that might notice, asked when the first ones do not. */
-export const everyTest: ReadonlyArray<string> = ["core/test", "server/test", "conformance/test/duties"]
+export const everyTest: ReadonlyArray<string> = [
+  ...["JsonRpc", "McpHeader", "McpRequest.table", "McpRequest.headers"].map(ofCore),
+  "server/test",
+  "conformance/test/duties"
+]

@@ -41,7 +41,7 @@ const repeat = async (operation: Operation, count: number): Promise<Float64Array
 export const measure = async (server: ServerProcess, workload: Workload, operations: number): Promise<Sample> => {
   const client = new RpcClient(server.url)
   try {
-    const { operation, settle } = await workload.prepare(client)
+    const { clear, operation, settle } = await workload.prepare(client)
     const requestsBefore = client.requests
     const cpuBefore = await server.cpuMicros()
     const begin = performance.now()
@@ -50,6 +50,7 @@ export const measure = async (server: ServerProcess, workload: Workload, operati
     const requests = client.requests - requestsBefore
     await settle?.()
     const cpuAfter = await server.cpuMicros()
+    await clear?.()
     const cpu = cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore
     latencies.sort()
     return {

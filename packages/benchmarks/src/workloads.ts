@@ -20,6 +20,9 @@ export interface Prepared {
 
   /** Waits until the work that the operations left behind is done, so that its CPU time is counted too. */
   readonly settle?: Operation
+
+  /** Clears away what the operations left, once everything has been counted. */
+  readonly clear?: Operation
 }
 
 /** Is a named workload; `operations` is how often a round repeats it at scale 1. */
@@ -74,6 +77,10 @@ const pollCompleted = (label: string, bytes: number, operations: number): Worklo
   }
 })
 
+const cancel = (client: RpcClient, taskId: string): Promise<RpcResult> =>
+  client.send({ method: "tasks/cancel", name: taskId, params: { taskId }, resultType: "complete" })
+
+/** A create and the whole life of its task, which completes at once. */
 const creates: Workload = {
   name: "create",
   operations: 4000,
@@ -88,6 +95,23 @@ const creates: Workload = {
   }
 }
 
+/** A create alone: its handler has begun, and works on for as long as anything is counted. */
+const createsWorking: Workload = {
+  name: "create working",
+  operations: 1000,
+  prepare: async (client) => {
+    const taskIds: Array<string> = []
+    return {
+      operation: async () => {
+        taskIds.push(await create(client, "slow_job"))
+      },
+      clear: async () => {
+        for (const taskId of taskIds) await cancel(client, taskId)
+      }
+    }
+  }
+}
+
 const pollWorking: Workload = {
   name: "poll working",
   operations: 8000,
@@ -97,9 +121,7 @@ const pollWorking: Workload = {
     return {
       operation: async () => expectStatus(await get(client, taskIds[turn++ % taskIds.length] ?? ""), "working"),
       settle: async () => {
-        for (const taskId of taskIds) {
-          await client.send({ method: "tasks/cancel", name: taskId, params: { taskId }, resultType: "complete" })
-        }
+        for (const taskId of taskIds) await cancel(client, taskId)
       }
     }
   }
@@ -137,6 +159,7 @@ const lifecycleWithInput: Workload = {
 /** Is every workload, in the order in which a round runs them. */
 export const workloads: ReadonlyArray<Workload> = [
   creates,
+  createsWorking,
   pollWorking,
   pollCompleted("1 KiB", 1024, 8000),
   pollCompleted("64 KiB", 65_536, 2000),

@@ -14,7 +14,7 @@ import * as World from "../src/campaign/World.ts"
 
 const program = fileURLToPath(new URL("../src/campaign/replica.ts", import.meta.url))
 
-/** A replica of the campaign may take 16.5 seconds: its grace of 0.5, and then 8, 3 and 5. A busy machine adds to that. */
+/** A replica of the campaign may take 20 seconds. A busy machine adds to that. */
 const longest = "40 seconds"
 
 const directory = Effect.acquireRelease(

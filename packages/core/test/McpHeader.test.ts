@@ -18,6 +18,7 @@ describe("encodeHeaderValue (streamable-http, Value Encoding) [A15]", () => {
     ["=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="],
     ["=?base64?=", "=?base64?PT9iYXNlNjQ/PQ==?="],
     ["=?base64?half", "=?base64?half"],
+    ["half?=", "half?="],
     [42, "42"],
     [-7, "-7"],
     [true, "true"],

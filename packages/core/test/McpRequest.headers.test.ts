@@ -59,7 +59,7 @@ describe("Mcp-Name [A14, A15]", () => {
   ] as const
   for (const [method, param] of methods) {
     const named = (header: string | undefined) => draft(method, { [param]: "abc-1" }, { "mcp-name": header })
-    for (const good of ["abc-1", "  abc-1 ", "\tabc-1", "=?base64?YWJjLTE=?=", " =?base64?YWJjLTE=?= "]) {
+    for (const good of ["abc-1", "  abc-1 ", "\tabc-1", "abc-1 \t", "=?base64?YWJjLTE=?=", " =?base64?YWJjLTE=?= "]) {
       it(`${method} serves ${JSON.stringify(good)}`, () => {
         assert.strictEqual(admitted(named(good)).method, method)
       })

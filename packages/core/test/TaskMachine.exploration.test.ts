@@ -47,7 +47,8 @@ const fingerprint = (task: Task.Task): string => {
   const questions = task.questions.map(({ key, state }) => `${key}${state}`)
   const steps = task.steps.map(({ name }) => name)
   const last = instants.findLast((instant) => instant <= task.lastUpdatedAt)
-  const rest = [TaskTransition.phase(task), task.attempt, task.lostAttempts, task.ttlMs, last, task.statusMessage, task.worker]
+  const { attempt, lostAttempts, statusMessage, ttlMs, worker } = task
+  const rest = [TaskTransition.phase(task), attempt, lostAttempts, ttlMs, last, statusMessage, worker]
   return [...questions, ...steps, ...rest].join()
 }
 

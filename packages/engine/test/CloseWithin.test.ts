@@ -7,7 +7,9 @@ import { TestClock } from "effect/testing"
 import * as TaskDatabase from "./TaskDatabase.ts"
 import { settle, toolsOf } from "./TestTools.ts"
 
-class Client extends Context.Service<Client, { readonly id: number }>()("@effect-mcp-tasks/engine/test/Client") {}
+class Client extends Context.Service<Client, { readonly id: number }>()(
+  "@effect-mcp-tasks/engine/test/CloseWithin.test/Client"
+) {}
 
 const clientThat = (closes: Effect.Effect<unknown>) =>
   Layer.effect(Client, Effect.as(Effect.addFinalizer(() => closes), { id: 0 }))

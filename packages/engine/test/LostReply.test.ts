@@ -100,7 +100,8 @@ describe("a write whose answer is lost", () => {
 
   it.effect("that took up a task is no lost attempt of it", () => {
     let lost = 0
-    const decide: LossyStore.Decide = (operation) => operation === "replace" && lost++ < 2 ? "loses its answer" : "works"
+    const decide: LossyStore.Decide = (operation) =>
+      operation === "replace" && lost++ < 2 ? "loses its answer" : "works"
     return Effect.gen(function*() {
       const store = yield* TaskStore.TaskStore
       const queued = working({ owner: TaskOwner.key(owner), tool: "once", attempt: 0, running: false })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, type Fiber } from "effect"
 import { type Seat, Slots } from "../src/internal/slots.ts"
 import { settle } from "./TestTools.ts"
 
@@ -82,13 +82,12 @@ describe("slots", () => {
       assert.isFalse(ending.isTaken)
     }))
 
-  it.effect("stay taken by a handler that is excused while it works, until it ends", () =>
-    Effect.gen(function*() {
-      const slots = new Slots(1)
-      const seat = taken(slots)
-      slots.excuse(seat)
-      assert.isUndefined(slots.tryTake())
-      slots.release(seat)
-      taken(slots)
-    }))
+  it("stay taken by a handler that is excused while it works, until it ends", () => {
+    const slots = new Slots(1)
+    const seat = taken(slots)
+    slots.excuse(seat)
+    assert.isUndefined(slots.tryTake())
+    slots.release(seat)
+    taken(slots)
+  })
 })

@@ -158,7 +158,8 @@ describe("the documentation", () => {
   })
 
   it("links to files that exist", () => {
-    const guides = readdirSync(join(Program.root, "docs/guides")).map((name) => `docs/guides/${name}`)
+    const files = readdirSync(join(Program.root, "docs/guides")).filter((name) => name.endsWith(".md"))
+    const guides = files.map((name) => `docs/guides/${name}`)
     const pages = ["README.md", "docs/ARCHITECTURE.md", ...guides]
     for (const page of pages) {
       for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {

@@ -52,10 +52,28 @@ describe("inlineWithin", () => {
 
   it.effect("a task that does not end in time, or asks for input, is answered as a task", () =>
     Effect.gen(function*() {
-      const server = yield* start()
+      const logs: Array<string> = []
+      const server = yield* start({ logs })
       assert.include((yield* answered(server, "sleep")).body, `"resultType":"task"`)
       assert.include((yield* answered(server, "ask")).body, `"resultType":"task"`)
       assert.deepStrictEqual((yield* statuses(server)).toSorted(), ["completed", "input_required"])
+      yield* server.create("job", "ask")
+      assert.deepStrictEqual(logs, [])
+    }))
+
+  it.effect("a task that is cancelled in time is answered as a task, and can be asked for", () =>
+    Effect.gen(function*() {
+      const logs: Array<string> = []
+      const server = yield* start({ logs })
+      const asking = yield* calling(server, "quick", "wait")
+      yield* settle
+      const [{ task: { taskId } } = { task: { taskId: "none" } }] = yield* server.store.list({ limit: 1 })
+      yield* server.ask("tasks/cancel", { taskId })
+      yield* settle
+      const { result } = read((yield* Fiber.join(asking)).body)
+      assert.deepInclude(result, { resultType: "task", taskId, status: "cancelled" })
+      assert.include((yield* server.ask("tasks/get", { taskId })).body, `"status":"cancelled"`)
+      assert.deepStrictEqual(logs, [])
     }))
 
   /** Breaks the store once the task exists, and expects the call to be answered with it all the same. */
@@ -111,7 +129,8 @@ describe("a client that goes away before it knows of its task", () => {
   it.effect("while it waits for an inline result, has its task cancelled", () =>
     Effect.gen(function*() {
       const { script, stopped } = stopping()
-      const server = yield* start({ script })
+      const logs: Array<string> = []
+      const server = yield* start({ logs, script })
       const asking = yield* calling(server, "quick", "hello")
       yield* settle
       assert.deepStrictEqual(yield* statuses(server), ["working"])
@@ -119,6 +138,7 @@ describe("a client that goes away before it knows of its task", () => {
       yield* settle
       assert.deepStrictEqual(yield* statuses(server), ["cancelled"])
       assert.deepStrictEqual(stopped, ["hello"])
+      assert.deepStrictEqual(logs, [])
     }))
 
   it.effect("while the task is being created, has it created whole and cancelled", () =>

@@ -33,6 +33,14 @@ const requiredCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {}
 const undeclared = refused(WireError.tasksRequired.code, WireError.tasksRequired.message, { requiredCapabilities })
 
 describe("tools/call", () => {
+  it.effect("has a final reply for those who can be told nothing before it", () =>
+    Effect.gen(function*() {
+      const server = yield* start()
+      const params = { name: "plain", arguments: { text: "hello" }, _meta: { progressToken: "t" } }
+      const { body, httpStatus } = yield* server.ask("tools/call", params)
+      assert.deepStrictEqual([httpStatus, read(body).result?.["content"]], [200, [{ type: "text", text: "hello" }]])
+    }))
+
   it.effect("refuses what names no tool [D4]", () =>
     Effect.gen(function*() {
       const server = yield* start()

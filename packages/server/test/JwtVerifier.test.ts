@@ -207,7 +207,9 @@ describe("options that make no sense", () => {
     [{ jwksUri: "/jwks" }, "jwksUri is not an absolute URL"],
     [{ jwksUri: "http://issuer.example/jwks" }, "jwksUri must be an https address"],
     [{ jwksUri: "file:///jwks" }, "jwksUri must be an https address"],
-    [{ jwksUri: "https://user:secret@issuer.example/jwks" }, "jwksUri must not hold credentials"]
+    [{ jwksUri: "ftp://localhost/jwks" }, "jwksUri must be an https address"],
+    [{ jwksUri: "https://user@issuer.example/jwks" }, "jwksUri must not hold credentials"],
+    [{ jwksUri: "https://:secret@issuer.example/jwks" }, "jwksUri must not hold credentials"]
   ]
   for (const [changed, reason] of samples) {
     it.effect(`die with a sentence: ${JSON.stringify(changed)}`, () =>

@@ -35,7 +35,7 @@ describe("spans", () => {
       const server = yield* start()
       yield* server.ask("tools/call", { name: "plain", arguments: { text: "hello" } })
       yield* server.ask("tools/call", { name: "no such tool", arguments: {} })
-      yield* server.ask("server/discover")
+      yield* server.ask("server/discover", { name: "plain" })
       yield* server.ask("tasks/get", { taskId: "unknown" })
       const seen = spans.filter(({ kind }) => kind === "server").map(({ attributes, kind, name, status }) => [
         name,

@@ -31,7 +31,7 @@ const stepsForEach = 40_000
 const endMs = 400_000
 
 /** How long it is between two looks after the calm. */
-const lookMs = 20_000
+const lookMs = 15_000
 
 /**
  * Runs a scenario. The same scenario and options give the same outcome.

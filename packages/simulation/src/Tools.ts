@@ -87,7 +87,8 @@ const make = <const Name extends string>(name: Name, more: TaskTool.TaskPolicy) 
   Tool.make(name, { parameters, success, failure: Schema.String }).annotate(TaskTool.Policy, { ...policy, ...more })
 
 const Kit = Toolkit.make(
-  make("resumable", { recovery: "resume", maxLostAttempts: 3 }),
+  // So long that a task that nobody finds is still there when everything has calmed down.
+  make("resumable", { recovery: "resume", maxLostAttempts: 3, ttl: "90 seconds" }),
   make("once", { recovery: "fail" }),
   make("brief", { recovery: "resume", ttl: "12 seconds", resultTtl: "4 seconds" }),
   make("quick", { recovery: "resume", inlineWithin: "1 second" })

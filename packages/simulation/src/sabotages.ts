@@ -4,23 +4,9 @@
  *
  * @since 0.1.0
  */
-import type { RuleName } from "./Audit.ts"
+import { replicaSabotages, type Sabotage } from "./replicaSabotages.ts"
 
-/**
- * A line that is broken.
- *
- * @since 0.1.0
- */
-export interface Sabotage {
-  readonly name: string
-  /** The rule that must notice, while all others look away. */
-  readonly rule: RuleName
-  /** The file, from `packages/`. */
-  readonly file: string
-  /** A text that stands in the file once, and what it is replaced by. */
-  readonly was: string
-  readonly is: string
-}
+export type { Sabotage } from "./replicaSabotages.ts"
 
 const machine = "core/src/TaskMachine.ts"
 const writer = "engine/src/internal/taskWriter.ts"
@@ -28,10 +14,6 @@ const attempt = "engine/src/internal/attempt.ts"
 const running = "engine/src/internal/runningTasks.ts"
 const handle = "engine/src/internal/taskHandle.ts"
 const fiberRunner = "engine/src/internal/fiberRunner.ts"
-const claims = "engine/src/internal/claims.ts"
-const queueRunner = "engine/src/internal/queueRunner.ts"
-const slots = "engine/src/internal/slots.ts"
-const workerWatch = "engine/src/internal/workerWatch.ts"
 const memory = "engine/src/internal/memoryTaskStore.ts"
 const engine = "engine/src/TaskEngine.ts"
 const sweeper = "engine/src/TaskSweeper.ts"
@@ -242,8 +224,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "step value lost in a race",
     rule: "step-differs",
     file: writer,
-    was: `"VersionConflict", () => afresh)`,
-    is: `"VersionConflict", () => Effect.succeed(target))`
+    was: `isConflict, () => afresh(taskId, command))`,
+    is: `isConflict, () => Effect.succeed(target))`
   },
   {
     name: "taken up without a claim",
@@ -251,13 +233,6 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     file: fiberRunner,
     was: `const started = yield* running.patiently(take(left), () => !running.isDraining)`,
     is: `const started = left`
-  },
-  {
-    name: "created task run though another has it",
-    rule: "started-unclaimed",
-    file: fiberRunner,
-    was: `!Task.isTerminal(task) && task.attempt === 1`,
-    is: `!Task.isTerminal(task)`
   },
   {
     name: "end of a handler taken for another",
@@ -273,89 +248,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     was: `result: outcome.result, isError`,
     is: `result: "{}", isError`
   },
-  // What replicas are promised.
-  {
-    name: "claim does not say what it follows",
-    rule: "taken-from-living",
-    file: claims,
-    was: `after, worker: me })`,
-    is: `worker: me })`
-  },
-  {
-    name: "claim forgotten when its answer is lost",
-    rule: "taken-from-living",
-    file: claims,
-    was: `claim.after = after`,
-    is: ``
-  },
-  {
-    name: "lease not renewed",
-    rule: "taken-from-living",
-    file: queueRunner,
-    was: `yield* worker.beat
-      const now`,
-    is: `yield* Effect.void
-      const now`
-  },
-  {
-    name: "others believed to be dead",
-    rule: "taken-from-living",
-    file: workerWatch,
-    was: `this.lookedAt - known.since < this.lease`,
-    is: `this.lookedAt - known.since < 0`
-  },
-  {
-    name: "the dead believed to be alive",
-    rule: "nobody-responsible",
-    file: workerWatch,
-    was: `this.lookedAt - known.since < this.lease`,
-    is: `this.lookedAt - known.since < Infinity`
-  },
-  {
-    name: "what was never offered not looked for",
-    rule: "nobody-responsible",
-    file: claims,
-    was: `if (!running || worker === undefined) return true`,
-    is: `if (!running || worker === undefined) return false`
-  },
-  {
-    name: "slot kept by who waits",
-    rule: "nobody-responsible",
-    file: running,
-    was: `slots.release(parking.seat)
-          yield* moved(1)`,
-    is: `yield* moved(1)`
-  },
-  {
-    name: "slot kept by who has ended",
-    rule: "nobody-responsible",
-    file: running,
-    was: `slots.release(parking.seat)
-        this.changed`,
-    is: `this.changed`
-  },
-  {
-    name: "slot not taken again",
-    rule: "slots-passed",
-    file: running,
-    was: `yield* slots.retake(parking.seat)`,
-    is: ``
-  },
-  {
-    name: "slots not counted",
-    rule: "slots-passed",
-    file: slots,
-    was: `    if (this.free <= 0) return undefined
-`,
-    is: ``
-  },
-  {
-    name: "time of grace not given",
-    rule: "grace-ignored",
-    file: queueRunner,
-    was: `yield* running.drain(settings.grace)`,
-    is: `yield* running.drain(Duration.zero)`
-  },
+  ...replicaSabotages,
   // What the whole is promised.
   {
     name: "offer forgotten",

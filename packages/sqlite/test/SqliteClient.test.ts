@@ -1,6 +1,6 @@
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { Config, ConfigProvider, DateTime, Deferred, Effect, Exit, Fiber, Layer, Schema, Stream } from "effect"
+import { Config, ConfigProvider, DateTime, Deferred, Effect, Exit, Fiber, Layer, Schema, Stream, Tracer } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { existsSync, statSync } from "node:fs"
@@ -46,6 +46,33 @@ describe("queries", () => {
       yield* sql`INSERT INTO t ${sql.insert({ NAME: "x" })}`
       assert.deepStrictEqual(yield* sql`SELECT * FROM t`, [{ NAME: "x" }])
       assert.deepStrictEqual((yield* sql`SELECT * FROM t`.withoutTransform).map((row) => ({ ...row })), [{ name: "x" }])
+    }))
+
+  it.effect("executes a text that is known, in whatever transaction it is asked for", () =>
+    Effect.gen(function*() {
+      const { read, sql } = yield* counter({ transformResultNames: (name) => name.toUpperCase() })
+      const add = (n: number) => sql.execute("UPDATE counter SET n = n + ? RETURNING n", [n])
+      assert.deepStrictEqual((yield* add(2)).map((row) => ({ ...row })), [{ n: 2 }])
+      yield* Effect.exit(sql.withTransaction(Effect.andThen(add(3), Effect.fail("no"))))
+      assert.deepStrictEqual((yield* add(0)).map((row) => ({ ...row })), [{ n: 2 }])
+      const failure = yield* Effect.flip(sql.execute("SELECT nothing", []))
+      assert.deepStrictEqual(failure.reason._tag, (yield* Effect.flip(sql.unsafe("SELECT nothing"))).reason._tag)
+      assert.isUndefined(yield* read)
+    }))
+
+  it.effect("executes within a span where there is a tracer", () =>
+    Effect.gen(function*() {
+      const sql = yield* TempDatabase.client()
+      const spans: Array<Tracer.Span> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      yield* Effect.provideService(sql.execute("SELECT ? AS one", [1]), Tracer.Tracer, tracer)
+      assert.deepStrictEqual(spans.map(({ attributes }) => attributes.get("db.query.text")), ["SELECT ? AS one"])
     }))
 
   it.effect("streams rows, holding the connection until the stream ends", () =>

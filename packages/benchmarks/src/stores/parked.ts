@@ -48,7 +48,8 @@ const submit = Effect.gen(function*() {
   const tool = Option.getOrThrow((yield* TaskTools.TaskTools).get("ask"))
   const call = Result.getOrThrow(yield* tool.call({}))
   const capabilities = { elicitation: {} }
-  yield* (yield* TaskRunner.TaskRunner).submit({ owner, tool, call, arguments: {}, capabilities, traceparent: undefined })
+  const runner = yield* TaskRunner.TaskRunner
+  yield* runner.submit({ owner, tool, call, arguments: {}, capabilities, traceparent: undefined })
 })
 
 const live = Effect.flatMap(TaskStore.TaskStore, (store) => store.list({ live: true, limit: Number.MAX_SAFE_INTEGER }))
@@ -100,6 +101,7 @@ const seconds = Number(process.argv[3] ?? (count >= 1_000 ? watched / 1_000 : 0)
 if (seconds > 0) {
   await pause(seconds * 1_000)
   const { system, user } = process.cpuUsage(before)
-  process.stdout.write(`parked: ${((user + system) / 1_000 / seconds).toFixed(1)} ms of processor time a second, over ${seconds} s\n`)
+  const used = (user + system) / 1_000 / seconds
+  process.stdout.write(`parked: ${used.toFixed(1)} ms of processor time a second, over ${seconds} s\n`)
 }
 process.exit(0)

@@ -94,6 +94,7 @@ const redis = Effect.fnUntraced(function*(directory: string) {
   const server = yield* OwnServer.redis(directory)
   const { at, proxy } = yield* behind(server)
   const tell = onRedis(server.url)
+  const limit = (bytes: string) => tell("CONFIG", "SET", "maxmemory", bytes)
   return {
     at,
     troubles: [
@@ -103,7 +104,7 @@ const redis = Effect.fnUntraced(function*(directory: string) {
       { name: "scripts flushed", during: (effect) => Effect.andThen(tell("SCRIPT", "FLUSH"), effect) },
       // Nobody listens there: it serves what it has, for reading, until it is a primary again.
       { name: "read-only", during: between(tell("REPLICAOF", "127.0.0.1", "1"), tell("REPLICAOF", "NO", "ONE")) },
-      { name: "full", during: between(tell("CONFIG", "SET", "maxmemory", "1"), tell("CONFIG", "SET", "maxmemory", "0")) }
+      { name: "full", during: between(limit("1"), limit("0")) }
     ]
   } satisfies Place as Place
 })
@@ -134,7 +135,7 @@ const postgres = Effect.fnUntraced(function*(directory: string, name: string) {
   } satisfies Place as Place
 })
 
-/** Another process of the machine writes to the file, for longer than it should. */
+/** Another process writes to the file for longer than it should; whoever waits for that does nothing else. */
 const locked = (file: string): Trouble["during"] => (effect) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
@@ -142,13 +143,19 @@ const locked = (file: string): Trouble["during"] => (effect) =>
       database.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")
       return database
     }),
-    () => effect,
     (database) =>
-      Effect.sync(() => {
-        database.exec("COMMIT")
-        database.close()
-      })
+      Effect.andThen(
+        Effect.forkChild(Effect.andThen(Effect.sleep("3 seconds"), Effect.sync(() => unlock(database)))),
+        effect
+      ),
+    (database) => Effect.sync(() => unlock(database))
   )
+
+const unlock = (database: DatabaseSync): void => {
+  if (!database.isOpen) return
+  database.exec("COMMIT")
+  database.close()
+}
 
 /** A schema of its own on a server that others use too. */
 const shared = Effect.fnUntraced(function*(name: string) {

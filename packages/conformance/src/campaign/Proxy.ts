@@ -42,21 +42,21 @@ const open = (target: number) => {
     const say = (chunk: Buffer) => {
       if (!client.destroyed) client.write(chunk)
     }
-    // Once one answer is late, those behind it are too: they keep their order.
-    let late = 0
+    // Whatever comes late keeps its order: each timer says what is first, not what it was set for.
+    const late: Array<Buffer> = []
     storage.on("data", (chunk) => {
       if (isMute) return
-      if (delay === 0 && late === 0) return say(chunk)
-      late++
+      if (delay === 0 && late.length === 0) return say(chunk)
+      late.push(chunk)
       setTimeout(() => {
-        late--
-        say(chunk)
+        const first = late.shift()
+        if (first !== undefined) say(first)
       }, delay)
     })
   }
 
   const cut = () => {
-    for (const end of [...pairs]) end()
+    pairs.forEach((end) => end())
   }
   return {
     server: createServer(join),
@@ -102,6 +102,10 @@ export const make = (target: number): Effect.Effect<Proxy, never, Scope.Scope> =
             })
         ),
       slow: (millis) => (effect) =>
-        Effect.acquireUseRelease(Effect.sync(() => setDelay(millis)), () => effect, () => Effect.sync(() => setDelay(0)))
+        Effect.acquireUseRelease(
+          Effect.sync(() => setDelay(millis)),
+          () => effect,
+          () => Effect.sync(() => setDelay(0))
+        )
     }
   })

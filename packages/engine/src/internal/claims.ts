@@ -14,9 +14,11 @@ import * as Result from "effect/Result"
 import type { TaskEngine } from "../TaskEngine.ts"
 import type { TaskStore } from "../TaskStore.ts"
 import type { TaskTools } from "../TaskTools.ts"
+import * as doubts from "./doubts.ts"
 import type { RunningTasks } from "./runningTasks.ts"
 import type { Seat, Slots } from "./slots.ts"
 import * as storedCall from "./storedCall.ts"
+import type { WorkerWatch } from "./workerWatch.ts"
 
 /**
  * What claiming needs.
@@ -30,7 +32,7 @@ export interface ClaimServices {
   readonly tools: TaskTools["Service"]
   readonly running: RunningTasks
   readonly slots: Slots
-  readonly isAlive: (worker: string) => boolean
+  readonly watch: Pick<WorkerWatch, "isAlive" | "beatOf">
 }
 
 /** One claim, through all its tries. */
@@ -46,15 +48,19 @@ interface Claim {
  * @since 0.2.0
  */
 export const make = (services: ClaimServices) => {
-  const { engine, isAlive, me, running, slots, store, tools } = services
+  const { engine, me, running, slots, store, tools, watch } = services
   const claiming = new Set<string>()
+  const doubted = doubts.make(watch)
+
+  const isOthers = ({ running, worker }: Task.LiveTask): boolean =>
+    running && worker !== undefined && worker !== me && watch.isAlive(worker)
 
   const isHere = (taskId: string): boolean => running.has(taskId) || claiming.has(taskId)
 
   /** Whether nobody who is alive sees to a live task. */
   const isUnattended = ({ running, taskId, worker }: Task.LiveTask): boolean => {
     if (!running || worker === undefined) return true
-    return worker === me ? !isHere(taskId) : !isAlive(worker)
+    return worker === me ? !isHere(taskId) : !watch.isAlive(worker)
   }
 
   /** Starts the next attempt, unless somebody who is alive has the task; then, and when it has ended, there is none. */
@@ -63,7 +69,7 @@ export const make = (services: ClaimServices) => {
       const found = yield* store.read(claim.taskId)
       if (Option.isNone(found) || Task.isTerminal(found.value.task)) return Option.none()
       const { task } = found.value
-      if (task.running && task.worker !== undefined && task.worker !== me && isAlive(task.worker)) return Option.none()
+      if (isOthers(task)) return doubted.keep(task)
       const after = claim.after ?? task.attempt
       claim.after = after
       const started = yield* engine
@@ -104,7 +110,13 @@ export const make = (services: ClaimServices) => {
       )
     }).pipe(Effect.uninterruptible)
 
-  return { claim, isUnattended }
+  return {
+    claim,
+    isUnattended,
+    hasRoom: (): boolean => slots.isVacant,
+    /** Claims what was offered because its worker is dead, once that shows from here too. */
+    reconsider: doubted.settle(claim)
+  }
 }
 
 /**

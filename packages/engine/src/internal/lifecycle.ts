@@ -102,7 +102,8 @@ const measure = (change: Change, event: TaskEvent, context: Context.Context<neve
     case "Cancelled":
       return count(TaskMetrics.ended, "cancelled")
     default:
-      return
+      // The others are not counted.
+      break
   }
 }
 

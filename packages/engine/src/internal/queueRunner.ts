@@ -137,7 +137,7 @@ const makeParts = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Ret
         (cause) => Effect.logWarning("A task that was handed back could not be offered; a scan will find it", cause)
       )
   })
-  const claiming = claims.make({ me, engine, store, running, slots, tools: yield* TaskTools, isAlive: watch.isAlive })
+  const claiming = claims.make({ me, engine, store, running, slots, tools: yield* TaskTools, watch })
   const scan = Duration.toMillis(settings.scan)
   const round = lease / beatsPerLease
   const scanning = recovery.make({ me, engine, store, queue, workers, watch, claims: claiming, running, scan, round })

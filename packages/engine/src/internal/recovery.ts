@@ -90,10 +90,14 @@ export const make = (services: RecoveryServices) => {
     },
     /** One round; it says with every page of tasks that it goes on. */
     round: Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
+      yield* claims.reconsider
       const now = yield* engine.now
       const turn = Math.floor(now / scan)
       const { dead } = watch
-      const isScanDue = scanned !== turn && isMyTurn(turn)
+      // An entry may have been taken by a worker that did not know yet that the holder is dead, and is gone then: who
+      // found the task looks after it.
+      const isConcerned = unattended.size > 0 && claims.hasRoom()
+      const isScanDue = scanned !== turn && (isMyTurn(turn) || isConcerned)
       if (!isWanted && !isScanDue && !(dead.length > 0 && isMyTurn(Math.floor(now / round)))) return
       isWanted = false
       yield* Effect.onError(scanAll(goesOn), () => Effect.sync(() => {

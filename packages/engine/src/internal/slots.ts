@@ -41,6 +41,11 @@ export class Slots {
   /** Waits until there is a slot that nobody has been waiting for. */
   readonly vacant: Effect.Effect<void>
 
+  /** Whether there is a slot that nobody has been waiting for. */
+  get isVacant(): boolean {
+    return this.free > 0
+  }
+
   /** Takes a slot if there is one that nobody has been waiting for. */
   readonly tryTake = (): Seat | undefined => {
     if (this.free <= 0) return undefined

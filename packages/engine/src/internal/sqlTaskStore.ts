@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
@@ -70,6 +71,10 @@ interface ViewRow extends Omit<TaskView, "taskId" | "live" | "dueAt"> {
 interface Table {
   readonly sql: SqlClient.SqlClient
   readonly tasks: Statement.Fragment
+  /** Builds the text of a statement once; what stands for its parameters there is left out. */
+  readonly prepared: <Row extends object>(
+    statement: Statement.Statement<Row>
+  ) => (parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
   /** Encodes a task, if what it becomes can be read again. */
   readonly encode: (task: Task.Task, operation: Operation) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
   /** Commits a write, with others that are asked for at the same moment. */
@@ -87,11 +92,32 @@ export const make = Effect.fnUntraced(function*({ table }: { readonly table: str
   const on: Table = {
     sql,
     tasks: sql`${sql(table)}`,
+    prepared: preparing(sql),
     encode: encodeUpTo(largestRow(sql)),
     together: yield* groupCommit.make(sql)
   }
-  return { ...writing(on), ...reading(on) }
+  return { ...writing(on), ...readingOne(on), ...readingMany(on) }
 })
+
+/** A client of `@effect-mcp-tasks/sqlite`, which is not imported for those who use another. */
+interface Executing {
+  readonly execute: (
+    sql: string,
+    parameters: ReadonlyArray<unknown>
+  ) => Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
+}
+
+const isExecuting = (sql: object): sql is Executing => "~@effect-mcp-tasks/sqlite/SqliteClient" in sql
+
+const preparing = (sql: SqlClient.SqlClient): Table["prepared"] => {
+  const execute: Executing["execute"] = isExecuting(sql)
+    ? sql.execute
+    : (text, parameters) => sql.unsafe(text, parameters)
+  return <Row extends object>(statement: Statement.Statement<Row>) => {
+    const [text] = statement.compile()
+    return (parameters) => execute(text, parameters) as Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+  }
+}
 
 /** What a client of Postgres reads at most, where it does not say: `maxMessageSize` of `@effect/sql-pg`. */
 const defaultMessageSize = 16 * 1024 * 1024
@@ -135,62 +161,103 @@ const tooLarge = (operation: Operation, size: number, largest: number): TaskStor
 
 type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
 
-const writing = ({ encode, sql, tasks, together }: Table): Writing => ({
-  create: Effect.fnUntraced(function*(task, { maxLive }) {
-    const { body, dueAt, head, live, owner, result, taskId } = yield* encode(task, "create")
-    // Without the second condition, a known id at the limit would be taken for one task too many.
-    const created = yield* together(sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)
-      SELECT CAST(${taskId} AS TEXT), 1, CAST(${owner} AS TEXT), CAST(${live ? 1 : 0} AS INTEGER),
-        CAST(${dueAt} AS BIGINT), CAST(${head} AS TEXT), CAST(${result} AS TEXT), CAST(${body} AS TEXT)
-      WHERE (
-        SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${owner} AND live = 1 LIMIT ${maxLive}) AS others
-      ) < ${maxLive} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${taskId})
-      RETURNING version`).pipe(Effect.mapError((error) =>
-      error.reason._tag === "UniqueViolation"
-        ? new TaskAlreadyExists({ taskId })
-        : storeFailure.fromSql("create")(error)
-    ))
-    return created.length === 0 ? yield* new TooManyTasks({ limit: maxLive }) : { task, version: 1 }
-  }),
+/** Stands where a parameter will be. */
+const later = null
 
-  replace: Effect.fnUntraced(function*({ task: { taskId }, version }, next) {
-    const { body, dueAt, head, live, result } = yield* encode(next, "replace")
-    // A task keeps its owner: naming the column would only make the database touch its index.
-    const replaced = yield* together(sql`UPDATE ${tasks} SET version = version + 1,
-        live = ${live ? 1 : 0}, due_at = ${dueAt}, head = ${head}, result = ${result}, body = ${body}
-      WHERE task_id = ${taskId} AND version = ${version} RETURNING version`).pipe(
-      Effect.mapError(storeFailure.fromSql("replace"))
-    )
-    return replaced.length === 0
-      ? yield* new VersionConflict({ taskId, version })
-      : { task: next, version: version + 1 }
-  }),
+type Insert = (row: TaskRecord.TaskRecord, maxLive: number) => ReturnType<ReturnType<Table["prepared"]>>
 
-  remove: (taskId, version) =>
-    sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
-      Effect.mapBoth({ onFailure: storeFailure.fromSql("remove"), onSuccess: (rows) => rows.length > 0 })
-    )
-})
+/** Keeps a row unless its owner has too many live ones: then there is nothing that it returns. */
+const inserting = ({ prepared, sql, tasks }: Table): Insert => {
+  // Without the second condition, a known id at the limit would be taken for one task too many.
+  const isAllowed = sql`(
+    SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT ${later}) AS others
+  ) < ${later} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later})`
+  const columns = sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)`
+  const values = ({ body, dueAt, head, live, owner, result, taskId }: TaskRecord.TaskRecord) =>
+    [taskId, owner, live ? 1 : 0, dueAt, head, result, body]
+  const conditions = ({ owner, taskId }: TaskRecord.TaskRecord, maxLive: number) => [owner, maxLive, maxLive, taskId]
+  const inOne = (): Insert => {
+    const insert = prepared(sql`${columns} SELECT CAST(${later} AS TEXT), 1, CAST(${later} AS TEXT),
+      CAST(${later} AS INTEGER), CAST(${later} AS BIGINT), CAST(${later} AS TEXT), CAST(${later} AS TEXT),
+      CAST(${later} AS TEXT) WHERE ${isAllowed} RETURNING version`)
+    return (row, maxLive) => insert([...values(row), ...conditions(row, maxLive)])
+  }
+  // Its transactions come one after the other, so two statements are one step too. An INSERT that reads its own table
+  // would build another one first, which costs more than everything else in it.
+  const inTwo = (): Insert => {
+    const allow = prepared<{ readonly allowed: Integer }>(sql`SELECT ${isAllowed} AS allowed`)
+    const insert = prepared(sql`${columns} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
+      ${later}) RETURNING version`)
+    return (row, maxLive) =>
+      Effect.flatMap(
+        allow(conditions(row, maxLive)),
+        ([found]) => found !== undefined && isOne(found.allowed) ? insert(values(row)) : Effect.succeed([])
+      )
+  }
+  return sql.onDialectOrElse({ sqlite: inTwo, orElse: inOne })
+}
+
+const writing = (on: Table): Writing => {
+  const { encode, prepared, sql, tasks, together } = on
+  const insert = inserting(on)
+  // A task keeps its owner: naming the column would only make the database touch its index.
+  const update = prepared(sql`UPDATE ${tasks} SET version = version + 1,
+      live = ${later}, due_at = ${later}, head = ${later}, result = ${later}, body = ${later}
+    WHERE task_id = ${later} AND version = ${later} RETURNING version`)
+  return {
+    create: (task, { maxLive }) =>
+      Effect.flatMap(encode(task, "create"), (record) =>
+        Effect.matchEffect(together(insert(record, maxLive)), {
+          onFailure: (error) =>
+            Effect.fail(
+              error.reason._tag === "UniqueViolation"
+                ? new TaskAlreadyExists({ taskId: task.taskId })
+                : storeFailure.fromSql("create")(error)
+            ),
+          onSuccess: (created) =>
+            created.length === 0
+              ? Effect.fail(new TooManyTasks({ limit: maxLive }))
+              : Effect.succeed({ task, version: 1 })
+        })),
+
+    replace: ({ task: { taskId }, version }, next) =>
+      Effect.flatMap(encode(next, "replace"), ({ body, dueAt, head, live, result }) =>
+        Effect.matchEffect(together(update([live ? 1 : 0, dueAt, head, result, body, taskId, version])), {
+          onFailure: (error) => Effect.fail(storeFailure.fromSql("replace")(error)),
+          onSuccess: (replaced) =>
+            replaced.length === 0
+              ? Effect.fail(new VersionConflict({ taskId, version }))
+              : Effect.succeed({ task: next, version: version + 1 })
+        })),
+
+    remove: (taskId, version) =>
+      sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
+        Effect.mapBoth({ onFailure: storeFailure.fromSql("remove"), onSuccess: (rows) => rows.length > 0 })
+      )
+  }
+}
 
 type ListOptions = Parameters<TaskStore["Service"]["list"]>[0]
 
-const reading = ({ sql, tasks }: Table): Omit<TaskStore["Service"], keyof Writing> => ({
-  read: Effect.fnUntraced(function*(taskId) {
-    const [row] = yield* sql<Row>`SELECT version, result, body FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
-      Effect.mapError(storeFailure.fromSql("read"))
-    )
-    return row === undefined ? Option.none() : Option.some(yield* decode(row))
-  }),
-
-  view: (taskId) =>
-    sql<ViewRow>`SELECT owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
-      FROM ${tasks} WHERE task_id = ${taskId}`.pipe(
-      Effect.mapBoth({
+/** What is read one by one, which is what requests do. */
+const readingOne = ({ prepared, sql, tasks }: Table): Pick<TaskStore["Service"], "read" | "view"> => {
+  const read = prepared<Row>(sql`SELECT version, result, body FROM ${tasks} WHERE task_id = ${later}`)
+  const view = prepared<ViewRow>(sql`SELECT owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
+    FROM ${tasks} WHERE task_id = ${later}`)
+  return {
+    read: Effect.fnUntraced(function*(taskId) {
+      const [row] = yield* Effect.mapError(read([taskId]), storeFailure.fromSql("read"))
+      return row === undefined ? Option.none() : Option.some(yield* decode(row))
+    }),
+    view: (taskId) =>
+      Effect.mapBoth(view([taskId]), {
         onFailure: storeFailure.fromSql("view"),
         onSuccess: ([row]) => row === undefined ? Option.none() : Option.some(shown(taskId, row))
       })
-    ),
+  }
+}
 
+const readingMany = ({ sql, tasks }: Table): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
   due: (now, limit) =>
     sql<DueRow>`SELECT task_id, version, live FROM ${tasks}
       WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(

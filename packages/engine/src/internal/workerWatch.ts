@@ -49,6 +49,9 @@ export class WorkerWatch {
     return known !== undefined && this.lookedAt - known.since < this.lease
   }
 
+  /** The count of a worker that is on the list, when last looked at. */
+  readonly beatOf = (worker: string): number | undefined => this.watched.get(worker)?.beat
+
   /** The workers that are alive, in the order of their names. */
   get alive(): ReadonlyArray<string> {
     return [...this.watched.keys()].filter(this.isAlive).toSorted()

@@ -103,7 +103,7 @@ const panel = ({ lines, title }: Panel, untilMs: number, fromMs: number): string
     `<text class="title" x="${left}" y="18">${escaped(title)}</text>`,
     ...(fromMs > 0
       ? [`<rect class="warm" x="${left}" y="${top}" width="${at(x(fromMs) - left)}" height="${plotHeight}"/>` +
-        `<text x="${left + 6}" y="${top + plotHeight - 6}">not counted</text>`]
+        `<text x="${left + 6}" y="${top + 16}">not counted</text>`]
       : []),
     ...marks.map((mark) =>
       `<path class="grid" d="M${left} ${at(y(mark))}h${plotWidth}"/>` +

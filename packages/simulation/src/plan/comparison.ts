@@ -95,9 +95,11 @@ export const print = (plan: Plan, real: Run): { readonly text: string; readonly 
       line(fate("cancelled", cancelled, ending("cancelled", "TaskCancelled"))),
       ...(real.open === 0 ? [] : [`  ${real.open} were still open when the run ended`]),
       "",
-      `A request took ${real.roundTripMs.toFixed(1)} ms on average, where ${plan.settings.roundTripMs} were planned for. ` +
-      "Planned for what it took, that is:",
-      line({ ...rates("all requests per second", (ledger) => ledger.requestRate()), predicted: informed(plan, real) }),
+      `A request took ${real.roundTripMs.toFixed(1)} ms on average, ` +
+      `where ${plan.settings.roundTripMs} were planned for.`,
+      "Requests per second, had one known that:",
+      line({ ...rates("all", (ledger) => ledger.requestRate()), predicted: informed(plan, real) }),
+      "",
       judged.every(isClose)
         ? `Every request rate of at least ${fewest} requests was predicted within ${100 * tolerance} percent.`
         : `NOT within ${100 * tolerance} percent: ${
