@@ -79,6 +79,18 @@ const codeOf = (error: TaskClientError.TaskClientError): number => {
   }
 }
 
+/**
+ * A word of a command that somebody may copy into a shell, quoted where the shell would make something else of it.
+ * What cannot be written there, or would be taken for a flag, is replaced by `TASK`: a server makes up its ids.
+ *
+ * @category text
+ * @since 0.2.0
+ */
+export const shellWord = (text: string): string => {
+  if (/^[\w.:/@%+,][\w.:/@%+=,-]*$/.test(text)) return text
+  return text === "" || /^-|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) ? "TASK" : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
 /** What a failure on the way to the server suggests, whatever it was about. */
 const connectionHint = ({ reason, status = 0 }: TaskClientError.TransportError): string | undefined => {
   if (status === 401) return "Set MCP_TASKS_TOKEN to a bearer token of the server"
@@ -96,7 +108,7 @@ const transportHint = (error: TaskClientError.TransportError, server: string): s
     // A server that turns its caller away, or is none, says nothing about the task.
     error.taskId === undefined || (error.status !== undefined && error.status < 500)
       ? undefined
-      : `The task may go on: look again with \`mcp-tasks watch ${server} ${error.taskId}\``
+      : `The task may go on: look again with \`mcp-tasks watch ${server} ${shellWord(error.taskId)}\``
   ].filter((hint) => hint !== undefined)
   return hints.length === 0 ? undefined : hints.join("\n")
 }
@@ -104,7 +116,7 @@ const transportHint = (error: TaskClientError.TransportError, server: string): s
 const refusalHint = ({ fields, taskId }: TaskClientError.InputRefused, server: string): string | undefined => {
   const answer = fields === undefined ? undefined : "Give the answer with --answer FIELD=VALUE"
   if (taskId === undefined) return answer
-  const of = `${server} ${taskId}`
+  const of = `${server} ${shellWord(taskId)}`
   return answer === undefined
     ? `No flag can answer it: \`mcp-tasks answer ${of} --decline\`, or \`mcp-tasks cancel ${of}\``
     : `${answer}, or later with \`mcp-tasks answer ${of} FIELD=VALUE\``

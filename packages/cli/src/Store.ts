@@ -68,7 +68,7 @@ export type Store = Layer.Layer<TaskStore.TaskStore | TaskSignal.TaskSignal, Cli
 
 const addresses = {
   redis: "Give the address with --redis-url or REDIS_URL, as in redis://127.0.0.1:6379",
-  postgres: "Give the address with --database-url or DATABASE_URL, as in postgres://user:password@127.0.0.1:5432/database"
+  postgres: "Give the address with --database-url or DATABASE_URL, as in postgres://user:password@host:5432/database"
 }
 
 const unusable = (what: string, hint: string | undefined) => (error: unknown) =>
@@ -160,7 +160,28 @@ export const mustExist = Effect.fnUntraced(function*(
     case "postgres":
       return yield* refusing("This Postgres", addresses.postgres, PgClient.layer({ url: given.database }))
     case "redis":
-      // Keys are only read there, unless a command writes tasks; there is no schema to make.
-      return
+      // It has no schema that would have to be made first.
+      return yield* Effect.void
   }
 })
+
+const damaged = /corrupt|malformed|not a (?:SQLite )?database/i
+
+/**
+ * What failed in a store, why, and for a damaged file what can still be done.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export const failure = ({ file, store }: Input, error: unknown): CliFailure.CliFailure => {
+  if (error instanceof CliFailure.CliFailure) return error
+  const reason = CliFailure.reasonOf(error)
+  if (store !== "sqlite") return CliFailure.usage(reason)
+  const recover = `\`sqlite3 ${CliFailure.shellWord(file)} .recover\``
+  return CliFailure.usage(
+    `${file}: ${reason}`,
+    damaged.test(reason)
+      ? `The file is damaged: stop its server, copy it, and go back to a backup or try ${recover}`
+      : undefined
+  )
+}

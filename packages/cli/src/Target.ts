@@ -106,7 +106,8 @@ export const of = Effect.fnUntraced(function*(given: Input): Effect.fn.Return<Ta
     const [program, ...args] = words(given.stdio.value)
     if (program === undefined) return yield* CliFailure.usage("--stdio needs a command")
     const command = ChildProcess.make(program, args)
-    return { client: TaskClient.layerStdio({ ...identity, command }), rest: given.args, name: `--stdio '${given.stdio.value}'` }
+    const name = `--stdio ${CliFailure.shellWord(given.stdio.value)}`
+    return { client: TaskClient.layerStdio({ ...identity, command }), rest: given.args, name }
   }
   const [first, ...rest] = given.args
   if (first === undefined) {
@@ -124,7 +125,7 @@ export const of = Effect.fnUntraced(function*(given: Input): Effect.fn.Return<Ta
   })
   const client = TaskClient.layerHttp({ ...identity, url: yield* address(first), headers })
   const http = Layer.provideMerge(FetchHttpClient.layer, withoutRedirects)
-  return { client: Layer.provide(client, http), rest, name: first }
+  return { client: Layer.provide(client, http), rest, name: CliFailure.shellWord(first) }
 })
 
 /**

@@ -36,6 +36,18 @@ describe("a hint", () => {
   })
 })
 
+describe("a word for the shell", () => {
+  it("is one word, that neither runs anything nor is a flag", () => {
+    assert.strictEqual(CliFailure.shellWord("786512e2-9e0d.a:b"), "786512e2-9e0d.a:b")
+    assert.strictEqual(CliFailure.shellWord("http://127.0.0.1:3334/mcp"), "http://127.0.0.1:3334/mcp")
+    assert.strictEqual(CliFailure.shellWord("$(id)"), "'$(id)'")
+    assert.strictEqual(CliFailure.shellWord("a';id;'b"), `'a'\\'';id;'\\''b'`)
+    for (const id of ["--token=x", "a\nb", "a\u001b[2J", "a\u202eb", ""]) assert.strictEqual(CliFailure.shellWord(id), "TASK")
+    const { hint = "" } = CliFailure.fromClient(transport({ status: 503, taskId: "`id`;$(id)" }), "http://server/mcp")
+    assert.include(hint, "mcp-tasks watch http://server/mcp '`id`;$(id)'`")
+  })
+})
+
 describe("the failure of a tool", () => {
   it("has its whole result, and so has one that does not fit", () => {
     const result = { content: [{ type: "text", text: "no" }], structuredContent: { a: 1 }, isError: true }

@@ -9,7 +9,15 @@ import * as Output from "../src/Output.ts"
 const acting = [
   ...Array.from({ length: 32 }, (_, code) => code).filter((code) => code !== 9 && code !== 10),
   ...Array.from({ length: 33 }, (_, code) => 0x7f + code),
-  ...[0x61c, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2066, 0x2069]
+  0x61c,
+  0x200e,
+  0x200f,
+  0x2028,
+  0x2029,
+  0x202a,
+  0x202e,
+  0x2066,
+  0x2069
 ].map((code) => String.fromCharCode(code))
 
 const printed = <E>(effect: Effect.Effect<void, E, Stdio.Stdio>) => {
@@ -67,7 +75,8 @@ describe("a result", () => {
 
   it.effect("that does not arrive is a failure", () =>
     Effect.gen(function*() {
-      const full = PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", description: "full" })
+      const description = "full"
+      const full = PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", description })
       const stdio = Stdio.layerTest({ stdout: () => Sink.fail(full) })
       const failed = yield* Effect.flip(Effect.provide(Output.print("x"), stdio))
       assert.match(failed.message, /could not be written: .*full/)

@@ -29,7 +29,8 @@ layer(NodeServices.layer)("looking into a store", (it) => {
       )
       yield* fs.writeFileString(`${directory}/empty.sqlite`, "")
       yield* fs.writeFileString(`${directory}/text.sqlite`, "no database at all\n".repeat(100))
-      for (const [name, said] of [["foreign", "no task store"], ["empty", "no task store"], ["text", "not a SQLite"]]) {
+      const cases = [["foreign", "no task store"], ["empty", "no task store"], ["text", "not a SQLite"]] as const
+      for (const [name, said] of cases) {
         const file = `${directory}/${name}.sqlite`
         const before = yield* fs.readFile(file)
         const failed = yield* refusal({ file })
@@ -47,6 +48,19 @@ layer(NodeServices.layer)("looking into a store", (it) => {
       const filename = `${yield* fs.makeTempDirectoryScoped()}/tasks.sqlite`
       yield* Layer.build(Layer.provide(TaskStore.layerSql, SqliteClient.layer({ filename })))
       yield* Store.mustExist(input({ file: filename }))
+    }))
+
+  it.effect("says what a damaged file is, and what can be done", () =>
+    Effect.gen(function*() {
+      const native = Object.assign(new Error("database disk image is malformed"), { errcode: 11 })
+      const error = new TaskStore.TaskStoreError({ operation: "list", reason: "Unavailable", cause: native })
+      const { hint = "", message } = Store.failure(input({ file: "a.sqlite" }), error)
+      assert.match(message, /^a\.sqlite: The task store could not list: .*: database disk image is malformed$/)
+      assert.match(hint, /damaged: .*backup or try `sqlite3 a\.sqlite \.recover`/)
+      assert.isUndefined(Store.failure(input({}), new Error("no room")).hint)
+      assert.strictEqual(Store.failure(input({ store: "redis" }), error).hint, undefined)
+      const own = yield* refusal({ store: "memory" })
+      assert.strictEqual(Store.failure(input({}), own), own)
     }))
 
   it.effect("says why a database is not reached, and how it is named", () =>

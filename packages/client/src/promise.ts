@@ -176,7 +176,7 @@ type Failure = TaskClientError | NotOutstanding | Thrown
 const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"])
 
 /** An answer that is none is a mistake of the caller's, and must not go to the server as one. */
-const checked = (response: unknown): Json => {
+const checked = (response: Json | undefined): Json => {
   if (JsonRpc.isJsonObject(response) && actions.has(response["action"])) return response
   throw new TypeError(
     "onInput has to give { action: \"accept\", content: { ... } }, { action: \"decline\" } or { action: \"cancel\" }"

@@ -63,7 +63,7 @@ describe("a server that has never answered", () => {
   const lasting = Effect.fnUntraced(function*(options: Partial<TaskClient.Options>, known: boolean) {
     const { client } = yield* TestClient.make({ "tasks/get": [reset], "tools/list": [reset] }, options)
     const before = yield* Clock.currentTimeMillis
-    yield* TestClient.failure(known ? client.get("t1") : client.tools, 100)
+    yield* TestClient.failure(known ? Effect.asVoid(client.get("t1")) : Effect.asVoid(client.tools), 100)
     return (yield* Clock.currentTimeMillis) - before
   })
 

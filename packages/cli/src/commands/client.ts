@@ -123,7 +123,7 @@ const argumentsOf = Effect.fnUntraced(function*(text: string | undefined) {
     ? yield* Effect.mapError(standardInput, () => CliFailure.usage("The standard input cannot be read"))
     : text
   if (text === "-" && source.trim() === "") {
-    return yield* CliFailure.usage("The standard input is empty", `Give the arguments there, as in echo '{"rows":42}' |`)
+    return yield* CliFailure.usage("The standard input is empty", `Give it the arguments: echo '{"rows":42}' |`)
   }
   return yield* Effect.mapError(Schema.decodeEffect(Arguments)(source), () =>
     CliFailure.usage(
@@ -155,7 +155,7 @@ const abandon = Effect.fnUntraced(function*(
   if (Option.isNone(id)) return
   const { isLeft, json, server } = options
   const taskId = id.value
-  const again = `Look again with \`mcp-tasks watch ${server} ${taskId}\``
+  const again = `Look again with \`mcp-tasks watch ${server} ${CliFailure.shellWord(taskId)}\``
   const note = (message: string, hint: string | undefined) =>
     Output.note({ message, exitCode: interruptedCode, hint, taskId }, json)
   if (isLeft) return yield* note(`Interrupted; task ${taskId} goes on`, again)

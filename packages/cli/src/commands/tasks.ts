@@ -76,21 +76,6 @@ const found = ({ owner, status, tool }: Filters) =>
 
 const engine = Layer.provide(TaskEngine.layer, SecureRandom.layerWebCrypto)
 
-const damaged = /corrupt|malformed|not a (?:SQLite )?database/i
-
-/** What failed in a store, why, and for a damaged file what can still be done. */
-const failedBy = ({ file, store }: Store.Input, error: unknown): CliFailure.CliFailure => {
-  if (error instanceof CliFailure.CliFailure) return error
-  const reason = CliFailure.reasonOf(error)
-  if (store !== "sqlite") return CliFailure.usage(reason)
-  return CliFailure.usage(
-    `${file}: ${reason}`,
-    damaged.test(reason)
-      ? `The file is damaged: stop its server, copy the file, and go back to a backup or try \`sqlite3 ${file} .recover\``
-      : undefined
-  )
-}
-
 /** Runs a command on the store, if there is one. What a store warns of is for its servers, unless it is asked for. */
 const on = Effect.fnUntraced(function*<A, E, R>(
   given: Store.Input,
@@ -100,7 +85,7 @@ const on = Effect.fnUntraced(function*<A, E, R>(
   const level = Option.getOrElse(yield* GlobalFlag.LogLevel, () => "Error" as const)
   return yield* run.pipe(
     Effect.provide(Layer.provideMerge(engine, Store.of(given))),
-    Effect.mapError((error) => failedBy(given, error)),
+    Effect.mapError((error) => Store.failure(given, error)),
     Effect.provideService(References.MinimumLogLevel, level)
   )
 })

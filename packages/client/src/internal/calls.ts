@@ -50,6 +50,14 @@ const answered = <A>(
   cancel: Effect.void
 })
 
+/** Cancels a task that nobody wants any more, if the server takes it soon. */
+const cancelling = ({ grace, rpc }: Parts) => (taskId: string): Effect.Effect<void> =>
+  rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId }).pipe(
+    Effect.timeout(grace),
+    Effect.asVoid,
+    Effect.catch((error) => Effect.logWarning(`Task ${taskId} could not be cancelled: ${error.message}`))
+  )
+
 /**
  * Makes the calls of a client whose own scope is given.
  *
@@ -59,12 +67,7 @@ export const make = (parts: Parts, scope: Scope.Scope) => {
   const { grace, rpc, server, store, tools } = parts
   const call = calling.make(rpc, tools, scope)
 
-  const cancel = (taskId: string): Effect.Effect<void> =>
-    rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId }).pipe(
-      Effect.timeout(grace),
-      Effect.asVoid,
-      Effect.catch((error) => Effect.logWarning(`Task ${taskId} could not be cancelled: ${error.message}`))
-    )
+  const cancel = cancelling(parts)
 
   /** A task whose id came too late for its caller. */
   const orphaned = (tool: string, isLeft: boolean) => (view: TaskView.Working): Effect.Effect<void> =>
