@@ -48,8 +48,12 @@ const escaped = (character: string): string => `\\u${character.charCodeAt(0).toS
 export const jsonText = (value: unknown, indent?: number): string =>
   JSON.stringify(value, undefined, indent).replaceAll(control, escaped)
 
+/** Nobody reads any more, as behind `| head`: no failure, but a reason to stop. */
+const isUnread = (reason: string): boolean => reason.includes("EPIPE")
+
 /**
- * Prints text and the end of the line on the standard output, and fails where it does not arrive there.
+ * Prints text and the end of the line on the standard output, and fails where it does not arrive there. It interrupts
+ * where whoever read has left.
  *
  * @category printing
  * @since 0.2.0
@@ -58,7 +62,11 @@ export const print = (text: string): Effect.Effect<void, CliFailure.CliFailure, 
   Effect.flatMap(Stdio.Stdio, ({ stdout }) =>
     Stream.make(`${text}\n`).pipe(
       Stream.run(stdout()),
-      Effect.mapError((error) => CliFailure.usage(`The output could not be written: ${CliFailure.reasonOf(error)}`))
+      Effect.catch((error) => {
+        const reason = CliFailure.reasonOf(error)
+        const failed = CliFailure.usage(`The output could not be written: ${reason}`)
+        return isUnread(reason) ? Effect.interrupt : Effect.fail(failed)
+      })
     ))
 
 /**

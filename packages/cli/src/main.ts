@@ -27,7 +27,9 @@ import * as Terminals from "./Terminals.ts"
 /** Whether the command was asked to speak JSON, be the rest of its line right or not. */
 const isJson = Effect.map(
   Effect.flatMap(Stdio.Stdio, ({ args }) => args),
-  (args) => args.slice(0, args.includes("--") ? args.indexOf("--") : undefined).includes("--json")
+  (args) =>
+    args.slice(0, args.includes("--") ? args.indexOf("--") : undefined)
+      .some((argument) => argument === "--json" || argument === "--json=true")
 )
 
 /** Says why a command cannot be run, and where it is written how it can. */

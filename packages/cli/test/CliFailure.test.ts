@@ -42,7 +42,9 @@ describe("a word for the shell", () => {
     assert.strictEqual(CliFailure.shellWord("http://127.0.0.1:3334/mcp"), "http://127.0.0.1:3334/mcp")
     assert.strictEqual(CliFailure.shellWord("$(id)"), "'$(id)'")
     assert.strictEqual(CliFailure.shellWord("a';id;'b"), `'a'\\'';id;'\\''b'`)
-    for (const id of ["--token=x", "a\nb", "a\u001b[2J", "a\u202eb", ""]) assert.strictEqual(CliFailure.shellWord(id), "TASK")
+    for (const id of ["--token=x", "a\nb", "a\u001b[2J", "a\u202eb", ""]) {
+      assert.strictEqual(CliFailure.shellWord(id), "TASK")
+    }
     const { hint = "" } = CliFailure.fromClient(transport({ status: 503, taskId: "`id`;$(id)" }), "http://server/mcp")
     assert.include(hint, "mcp-tasks watch http://server/mcp '`id`;$(id)'`")
   })

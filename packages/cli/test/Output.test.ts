@@ -1,6 +1,6 @@
 /** What is printed: nothing of a server's that could act on a terminal, and an error where it does not arrive. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, PlatformError, Sink, Stdio } from "effect"
+import { Cause, Effect, Exit, PlatformError, Sink, Stdio } from "effect"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as CliFailure from "../src/CliFailure.ts"
 import * as Output from "../src/Output.ts"
@@ -81,6 +81,15 @@ describe("a result", () => {
       const failed = yield* Effect.flip(Effect.provide(Output.print("x"), stdio))
       assert.match(failed.message, /could not be written: .*full/)
       assert.strictEqual(failed.exitCode, 1)
+    }))
+
+  it.effect("that nobody reads any more is a reason to stop", () =>
+    Effect.gen(function*() {
+      const cause = new Error("write EPIPE")
+      const gone = PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", cause })
+      const stdio = Stdio.layerTest({ stdout: () => Sink.fail(gone) })
+      const exit = yield* Effect.exit(Effect.provide(Output.print("x"), stdio))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
     }))
 })
 

@@ -58,7 +58,8 @@ export interface ServerDescription {
 export interface CallOptions<out A, out R, out E, out R2> extends ResumeOptions<A, R, E, R2> {
   /**
    * What becomes of the task when the effect is interrupted, or its input handler fails: it is cancelled (`"cancel"`,
-   * the default), also when its id is still on its way, or it is left (`"leave"`).
+   * the default), also when its id is still on its way, or it is left (`"leave"`). `start` looks after it until it has
+   * given its handle; from then on that is up to whoever has the handle.
    */
   readonly onInterrupt?: "cancel" | "leave" | undefined
   /** How long the server may take to answer the call, be it with a task; 10 minutes. */

@@ -236,6 +236,12 @@ const aborted = (signal: AbortSignal): Effect.Effect<never> =>
     return Effect.sync(() => signal.removeEventListener("abort", abort))
   })
 
+/** Whether whoever was to answer has failed: then nobody wants the result any more. */
+const isGivenUp = (cause: Cause.Cause<Failure>): boolean => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  return error instanceof Thrown || (isTaskClientError(error) && error._tag === "InputRefused")
+}
+
 type Started = Handle.TaskHandle<ToolResult, Thrown | InputRefused>
 
 /** What a handle needs of its client. */
@@ -250,8 +256,15 @@ interface Own {
 const handle = (started: Started, { giveUp, run, scope, signal }: Own): TaskHandle => {
   const { answer, await: result, cancel, changes, id } = started
   // From the signal to the end of the task or of the interest in it, whatever the caller waits for meanwhile.
-  const abort = () => giveUp(started, scope)
-  const settle = () => signal?.removeEventListener("abort", abort)
+  let isSettled = false
+  const settle = () => {
+    isSettled = true
+    signal?.removeEventListener("abort", abort)
+  }
+  const abort = () => {
+    if (!isSettled) giveUp(started, scope)
+    settle()
+  }
   if (signal?.aborted === true) abort()
   else signal?.addEventListener("abort", abort, { once: true })
   return {
@@ -259,6 +272,7 @@ const handle = (started: Started, { giveUp, run, scope, signal }: Own): TaskHand
     result: () =>
       run(() =>
         Effect.onExit(result, (exit) => {
+          if (Exit.isFailure(exit) && isGivenUp(exit.cause)) abort()
           if (signal?.aborted !== true) settle()
           return Scope.close(scope, exit)
         }), signal),
@@ -271,7 +285,10 @@ const handle = (started: Started, { giveUp, run, scope, signal }: Own): TaskHand
     [Symbol.asyncIterator]() {
       const plain = changes.pipe(
         Stream.tap((view) => Effect.sync(() => TaskView.isTerminal(view) && settle())),
-        Stream.catchCause((cause) => Stream.die(reasonOf(cause, signal)))
+        Stream.catchCause((cause) => {
+          if (isGivenUp(cause)) abort()
+          return Stream.die(reasonOf(cause, signal))
+        })
       )
       const states = signal === undefined ? plain : Stream.interruptWhen(plain, aborted(signal))
       return Stream.toAsyncIterable(states)[Symbol.asyncIterator]()

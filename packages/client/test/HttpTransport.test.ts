@@ -21,6 +21,17 @@ describe("the HTTP transport", () => {
       }
     }))
 
+  it.effect("says where a redirect points, without what may be secret there", () =>
+    Effect.gen(function*() {
+      const elsewhere = HostileServer.http(302, "", { location: "https://ada:hunter2@other.test/mcp?key=abc" })
+      const { client } = yield* TestClient.make({ "tools/list": [elsewhere] })
+      const failed = yield* TestClient.failure(client.call("work"))
+      assert.strictEqual(
+        failed.message,
+        "tools/list failed: the server answered with HTTP status 302, and names https://other.test/mcp"
+      )
+    }))
+
   it.effect("says which server was not reached, without what may be secret in its address", () =>
     Effect.gen(function*() {
       const url = "http://ada:hunter2@server.test/mcp?key=abc#x"

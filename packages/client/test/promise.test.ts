@@ -215,6 +215,23 @@ describe("a handle", () => {
     }
   })
 
+  it("is given up when its input handler throws, once, whatever is waited for", async () => {
+    for (const onAbort of ["cancel", "leave"] as const) {
+      const { client, of } = server({ "tools/call": [created(fast)], "tasks/get": [asking(["a"], fast)] })
+      const mine = new RangeError("my own")
+      const onInput = () => {
+        throw mine
+      }
+      const handle = await client.start("work", {}, { onInput, onAbort })
+      const iterate = async () => {
+        for await (const state of handle) assert.isDefined(state)
+      }
+      assert.deepStrictEqual(await Promise.all([rejection(iterate()), rejection(handle.result())]), [mine, mine])
+      await client.close()
+      assert.strictEqual(of("tasks/cancel").length, onAbort === "cancel" ? 1 : 0)
+    }
+  })
+
   it("is not cancelled by a signal after its end, and stops being observed by one after a resume", async () => {
     const { client, of } = server({ "tools/call": [created(fast)], "tasks/get": [done("x", fast), got(fast)] })
     const abort = new AbortController()
