@@ -74,6 +74,9 @@ export class Desk {
   isHasty(run: HandlerRun, file: TaskFile): boolean {
     const { leavesAtMs, world: { now } } = this.process
     if (leavesAtMs === undefined || now > leavesAtMs + this.room.graceMs - slackMs) return false
-    return run.waits.length === 0 && run.gaveUpAtMs !== now && run.means !== "interrupt" && isWanted(file, run.attempt)
+    // One that gave up a question since then was waiting for its answer: such handlers go at once, and it may have
+    // taken its time to do so.
+    const waited = run.waits.length > 0 || (run.gaveUpAtMs ?? -Infinity) >= leavesAtMs
+    return !waited && run.means !== "interrupt" && isWanted(file, run.attempt)
   }
 }
