@@ -2,7 +2,8 @@
  * `npm run campaign`: replicas that are killed, frozen and told to end at random moments, while clients go on calling.
  *
  * Ends with exit code 0 when, after all that, no task is lost, none has ended twice, none is stuck, every acknowledged
- * answer was heard, and no step was done again after it had been recorded. With `--trouble` their storage suffers too.
+ * answer was heard, and no step was done again after it had been recorded. With `--trouble` their storage suffers too,
+ * with `--only` in the ways that it names.
  * The seed repeats the choices; when exactly a process dies is up to the machine.
  *
  * @since 0.2.0
@@ -48,6 +49,10 @@ const flags = {
   trouble: Flag.Boolean("trouble").pipe(
     Flag.withDescription("Breaks the storage too: a server of its own is restarted, paused, cut off, filled ..."),
     Flag.withDefault(false)
+  ),
+  only: Flag.String("only").pipe(
+    Flag.withDescription("Which of these troubles, by name and with commas: slow,cut"),
+    Flag.optional
   ),
   log: Flag.Boolean("log").pipe(Flag.withDescription("Shows what the replicas log"), Flag.withDefault(false))
 }
@@ -100,16 +105,18 @@ const campaign = Effect.fnUntraced(function*(options: {
   readonly kills: number
   readonly replicas: number
   readonly isTroubled: boolean
+  readonly only: Option.Option<string>
   readonly isLoud: boolean
 }) {
-  const { isLoud, isTroubled, kills, replicas, store } = options
+  const { isLoud, isTroubled, kills, only, replicas, store } = options
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const directory = yield* fs.makeTempDirectoryScoped({ prefix: "effect-mcp-tasks-campaign-" })
   const name = `campaign_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
   const world = path.join(directory, "world.jsonl")
   yield* fs.writeFileString(world, "")
-  const place = yield* Place.make({ store, name, directory, isTroubled })
+  const whole = yield* Place.make({ store, name, directory, isTroubled })
+  const place = Option.isNone(only) ? whole : yield* Place.narrow(whole, only.value.split(","))
   const fleet = yield* Fleets.make({ store, at: place.at, name, world, size: replicas, isLoud })
   yield* fleet.whole
   const clients = yield* Driver.make(fleet)
@@ -121,13 +128,13 @@ const campaign = Effect.fnUntraced(function*(options: {
   return { blows, slowest, tasks, deeds, verdict: Verdict.judge(tasks, deeds) }
 })
 
-const command = Command.make("npm run campaign --", flags, ({ kills, log, replicas, seed, store, trouble }) =>
+const command = Command.make("npm run campaign --", flags, ({ kills, log, only, replicas, seed, store, trouble }) =>
   Effect.gen(function*() {
     const chosen = Option.getOrElse(seed, () => Math.floor(Math.random() * 2 ** 31))
     const what = trouble ? "kills and troubles" : "kills"
     yield* Console.log(`store ${store}, replicas ${replicas}, ${what} ${kills}, seed ${chosen}`)
     const { blows, deeds, slowest, tasks, verdict } = yield* Effect.scoped(
-      campaign({ store, kills, replicas, isTroubled: trouble, isLoud: log })
+      campaign({ store, kills, replicas, isTroubled: trouble, only, isLoud: log })
     ).pipe(Random.withSeed(chosen))
     const kept = deeds.filter(({ _tag }) => _tag === "Kept").length
     const answers = tasks.filter(({ answered }) => answered !== undefined).length
