@@ -136,8 +136,7 @@ export interface SqliteClient extends Client.SqlClient {
    *
    * **When to use**
    *
-   * For statements that run all the time: where nobody traces, it costs a third of `unsafe`, which makes a span and
-   * builds the text each time.
+   * For statements that run all the time: it makes no span where nobody traces, and does not build the text each time.
    */
   readonly execute: (
     sql: string,

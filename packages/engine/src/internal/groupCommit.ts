@@ -83,8 +83,9 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   }
 
   const together: Together = <A, E>(write: Effect.Effect<A, E>) =>
-    Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E | SqlError.SqlError> =>
-      isShared && isOpen && Option.isNone(Context.getOption(context, sql.transactionService)) ? join(write) : write
-    )
+    Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E | SqlError.SqlError> => {
+      if (!isShared || Option.isSome(Context.getOption(context, sql.transactionService))) return write
+      return isOpen ? join(write) : sql.withTransaction(write)
+    })
   return together
 })

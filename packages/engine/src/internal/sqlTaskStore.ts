@@ -182,8 +182,8 @@ const inserting = ({ prepared, sql, tasks }: Table): Insert => {
       CAST(${later} AS TEXT) WHERE ${isAllowed} RETURNING version`)
     return (row, maxLive) => insert([...values(row), ...conditions(row, maxLive)])
   }
-  // Its transactions come one after the other, so two statements are one step too. An INSERT that reads its own table
-  // would build another one first, which costs more than everything else in it.
+  // The transactions of this client are immediate and come one after the other, so two statements in one are one step
+  // too. An INSERT that reads its own table would build another one first, which costs more than everything else in it.
   const inTwo = (): Insert => {
     const allow = prepared<{ readonly allowed: Integer }>(sql`SELECT ${isAllowed} AS allowed`)
     const insert = prepared(sql`${columns} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
@@ -194,7 +194,7 @@ const inserting = ({ prepared, sql, tasks }: Table): Insert => {
         ([found]) => found !== undefined && isOne(found.allowed) ? insert(values(row)) : Effect.succeed([])
       )
   }
-  return sql.onDialectOrElse({ sqlite: inTwo, orElse: inOne })
+  return isExecuting(sql) ? inTwo() : inOne()
 }
 
 const writing = (on: Table): Writing => {
