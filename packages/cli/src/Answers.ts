@@ -11,6 +11,7 @@ import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as CliFailure from "./CliFailure.ts"
 
@@ -66,13 +67,18 @@ const readFile = (path: string) =>
     Effect.mapError((error) => CliFailure.usage(`The answers in ${path} cannot be used: ${error.message}`))
   )
 
-/** Says who could answer, where nobody is there to be asked. */
+/** Says which answers are missing, where nobody is there to be asked. */
 const nobody: InputHandler.InputHandler<TaskClientError.InputRefused> = {
   capabilities: InputHandler.decline.capabilities,
   answer: (question) => {
     const fields = InputHandler.readForm(question)
-    const names = fields._tag === "Success" ? fields.success.map(({ name }) => name).join(", ") : ""
-    return InputHandler.refuse(question, names === "" ? "nobody is here to answer it" : `it asks for ${names}`)
+    if (Result.isFailure(fields)) {
+      return InputHandler.refuse(question, `nobody is here to answer it, and no flag can: ${fields.failure.detail}`)
+    }
+    const names = fields.success.map(({ name }) => name)
+    return names.length === 0
+      ? InputHandler.refuse(question, "nobody is here to agree to it")
+      : InputHandler.refuse(question, `it asks for ${names.join(", ")}`, names)
   }
 }
 

@@ -66,9 +66,18 @@ export interface Input {
 export interface Target {
   readonly client: Layer.Layer<TaskClient.TaskClient, never, ChildProcessSpawner.ChildProcessSpawner>
   readonly rest: ReadonlyArray<string>
+  /** How a command line names this server again. */
+  readonly name: string
 }
 
-const identity = { name: "mcp-tasks", version: "0.1.0" }
+/** Who the client is, and how patient: somebody waits for it, so a server that is not there is told of soon. */
+const identity = { name: "mcp-tasks", version: "0.1.0", firstContact: "5 seconds" } as const
+
+/** What a header takes and a token has (RFC 6750, section 2.1, and what servers make of it): no space, no control. */
+const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
+
+/** A redirected POST would arrive as a GET, without its body: the new address is told instead. */
+const withoutRedirects = Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
 
 const address = (text: string): Effect.Effect<URL, CliFailure.CliFailure> => {
   const url = URL.parse(text)
@@ -97,18 +106,26 @@ export const of = Effect.fnUntraced(function*(given: Input): Effect.fn.Return<Ta
     const [program, ...args] = words(given.stdio.value)
     if (program === undefined) return yield* CliFailure.usage("--stdio needs a command")
     const command = ChildProcess.make(program, args)
-    return { client: TaskClient.layerStdio({ ...identity, command }), rest: given.args }
+    const name = `--stdio ${CliFailure.shellWord(given.stdio.value)}`
+    return { client: TaskClient.layerStdio({ ...identity, command }), rest: given.args, name }
   }
   const [first, ...rest] = given.args
   if (first === undefined) {
     return yield* CliFailure.usage("Which server? Give its address, or a program with --stdio COMMAND")
+  }
+  if (Option.isSome(given.token) && !isToken(Redacted.value(given.token.value))) {
+    return yield* CliFailure.usage(
+      "The token is none: it has spaces, ends of lines, or characters beyond ASCII, or is empty",
+      "Look at --token, or at MCP_TASKS_TOKEN in the environment"
+    )
   }
   const headers = Option.match(given.token, {
     onNone: () => ({}),
     onSome: (token) => ({ authorization: `Bearer ${Redacted.value(token)}` })
   })
   const client = TaskClient.layerHttp({ ...identity, url: yield* address(first), headers })
-  return { client: Layer.provide(client, FetchHttpClient.layer), rest }
+  const http = Layer.provideMerge(FetchHttpClient.layer, withoutRedirects)
+  return { client: Layer.provide(client, http), rest, name: CliFailure.shellWord(first) }
 })
 
 /**

@@ -1,6 +1,6 @@
 /** The command line, run as a process, and a server for it. */
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,16 +23,35 @@ const launch = (command: string, args: ReadonlyArray<string>) =>
     (child) => Effect.sync(() => child.kill("SIGTERM"))
   )
 
-/** Runs a command to its end, with nobody at a terminal. */
-export const run = (args: ReadonlyArray<string>, input = "") =>
+const ended = (
+  args: ReadonlyArray<string>,
+  input: string,
+  onError: (said: string, child: ChildProcessWithoutNullStreams) => void
+) =>
   Effect.scoped(Effect.flatMap(launch(process.execPath, [bin, ...args]), (child) =>
     Effect.callback<Ended>((resume) => {
       const said = { stdout: "", stderr: "" }
       child.stdout.on("data", (chunk) => said.stdout += String(chunk))
-      child.stderr.on("data", (chunk) => said.stderr += String(chunk))
+      child.stderr.on("data", (chunk) => {
+        said.stderr += String(chunk)
+        onError(said.stderr, child)
+      })
       child.once("close", (code) => resume(Effect.succeed({ code, ...said })))
       child.stdin.end(input)
     })))
+
+/** Runs a command to its end, with nobody at a terminal. */
+export const run = (args: ReadonlyArray<string>, input = "") => ended(args, input, () => undefined)
+
+/** Runs a command, and sends its process, and no other, a signal once it has said something on its standard error. */
+export const signalled = (args: ReadonlyArray<string>, signal: NodeJS.Signals, said: RegExp) => {
+  let isSent = false
+  return ended(args, "", (text, child) => {
+    if (isSent || !said.test(text)) return
+    isSent = true
+    child.kill(signal)
+  })
+}
 
 /** A directory that goes with the scope. */
 export const directory = Effect.acquireRelease(
@@ -60,9 +79,12 @@ export const serve = Effect.gen(function*() {
 /** What a person types, each once the terminal shows what it waits for. */
 export type Typing = ReadonlyArray<readonly [shown: RegExp, keys: string]>
 
-/** Runs a command in a terminal of its own (`script` makes one), and types. */
-export const inTerminal = (args: ReadonlyArray<string>, typing: Typing) => {
-  const command = [process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/** Runs a command in a terminal of its own (`script` makes one), its output redirected if wanted, and types. */
+export const inTerminal = (args: ReadonlyArray<string>, typing: Typing, output?: string) => {
+  const words = [process.execPath, bin, ...args].map(quoted).join(" ")
+  const command = output === undefined ? words : `${words} > ${quoted(output)}`
   return Effect.scoped(Effect.flatMap(launch("script", ["-qec", command, "/dev/null"]), (child) =>
     Effect.callback<{ readonly code: number | null; readonly screen: string }>((resume) => {
       const rest = [...typing]

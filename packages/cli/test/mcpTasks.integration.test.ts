@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { spawnSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Cli from "./Cli.ts"
 
@@ -23,6 +23,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
       const declined = yield* Cli.run(["call", url, "export_report", "-", "--json", "--decline"], args)
       assert.deepStrictEqual([declined.code, declined.stdout], [2, ""])
       assert.strictEqual(json(declined.stderr)["exitCode"], 2)
+      assert.propertyVal(json(declined.stderr)["result"], "isError", true)
 
       const failing = JSON.stringify({ reportId: "q", simulateFail: true })
       const failed = yield* Cli.run(["call", url, "summarize_report", failing, "--answer", "redaction_level=none"])
@@ -55,7 +56,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
       const second = yield* detach
       assert.strictEqual((yield* Cli.run(["cancel", url, second])).code, 0)
       assert.strictEqual((yield* Cli.run(["watch", url, second])).code, 4)
-      assert.strictEqual((yield* Cli.run(["get", url, "unknown"])).code, 5)
+      assert.strictEqual((yield* Cli.run(["cancel", url, "unknown"])).code, 5)
 
       const shown = yield* Cli.run(["tasks", "show", second, "--file", file, "--json"])
       assert.strictEqual(json(shown.stdout)["status"], "cancelled")
@@ -77,14 +78,28 @@ describe("mcp-tasks, with nobody at a terminal", () => {
         [["get", "http://127.0.0.1:9/mcp"], 1, /TASK is missing/],
         [["call", "http://127.0.0.1:9/mcp", "tool", "[1]"], 1, /not a JSON object: \[1\]/],
         [["call", "http://127.0.0.1:9/mcp", "tool", "{}", "more"], 1, /one argument too many/],
-        [["tasks", "list", "--file", missing], 1, /There is no file/],
-        [["tasks", "list", "--store", "memory"], 1, /belongs to its server/]
+        [["call", "http://127.0.0.1:9/mcp", "tool", "-"], 1, /standard input is empty/],
+        [["tools", "http://127.0.0.1:9/mcp", "--token", "\u2603"], 1, /token is none/],
+        [["tasks", "list", "--file", missing, "--limit", "-1"], 1, /--limit/],
+        [["tasks", "lst", "--json"], 1, /^\{"message":"Unknown subcommand.*\}\n$/]
       ]
       for (const [given, code, sentence] of cases) {
         const ended = yield* Cli.run(given)
         assert.deepStrictEqual([ended.code, ended.stdout], [code, ""], given.join(" "))
         assert.match(ended.stderr, sentence)
         assert.notInclude(ended.stderr, "    at ")
+      }
+    }), 180_000)
+
+  it.live("leaves its task when it is interrupted, and says which", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Cli.serve
+      for (const signal of ["SIGINT", "SIGTERM"] as const) {
+        const { code, stderr, stdout } = yield* Cli.signalled(["call", url, "export_report", args], signal, /Querying/)
+        assert.deepStrictEqual([code, stdout], [130, ""])
+        const [, task = ""] = /Interrupted; task (\S+) goes on\nLook again with `mcp-tasks watch/.exec(stderr) ?? []
+        const { status } = json((yield* Cli.run(["get", url, task, "--json"])).stdout)
+        assert.include(["working", "input_required"], status)
       }
     }), 180_000)
 
@@ -114,6 +129,27 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
       ])
       assert.strictEqual(code, 0, screen)
       assert.include(screen, done.trim())
+    }), 180_000)
+
+  it.live("cancels the task when the person turns away", () =>
+    Effect.gen(function*() {
+      const { file, url } = yield* Cli.serve
+      const { code, screen } = yield* Cli.inTerminal(["call", url, "export_report", args], [[/Querying/, "\u0003"]])
+      assert.strictEqual(code, 130, screen)
+      assert.match(screen, /Interrupted; task \S+ was asked to stop/)
+      const counted = yield* Cli.run(["tasks", "stats", "--file", file, "--json"])
+      assert.deepStrictEqual(json(counted.stdout)["status"], { cancelled: 1 })
+    }), 180_000)
+
+  it.live("asks there too when the result goes to a file, and nothing else goes there", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Cli.serve
+      const output = join(yield* Cli.directory, "result.txt")
+      const typing: Cli.Typing = [[/y\/N/, "y"], [/Decline to answer/, "\r"]]
+      const { code, screen } = yield* Cli.inTerminal(["call", url, "export_report", args], typing, output)
+      assert.strictEqual(code, 0, screen)
+      assert.strictEqual(readFileSync(output, "utf8"), done)
+      assert.include(screen, "Querying 42 rows")
     }), 180_000)
 
   it.live("redraws one line while it watches", () =>

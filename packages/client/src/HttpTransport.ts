@@ -159,11 +159,13 @@ const events = (response: HttpClientResponse.HttpClientResponse, method: string,
 
 const httpStatus = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse, method: string) {
   const { headers, status } = response
+  const { location } = headers
+  const elsewhere = status >= 300 && status < 400 && location !== undefined ? `, and names ${nameOf(location)}` : ""
   const retryAfterMs = headers["retry-after"] === undefined ? undefined : yield* retryAfter(headers["retry-after"])
   return new TransportError({
     method,
     reason: "HttpStatus",
-    detail: `the server answered with HTTP status ${status}`,
+    detail: `the server answered with HTTP status ${status}${elsewhere}`,
     status,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs })
   })

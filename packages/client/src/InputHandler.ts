@@ -55,16 +55,25 @@ export interface InputHandler<out E = never, out R = never> {
 }
 
 /**
- * Refuses a question, with the reason in words.
+ * Refuses a question, with the reason in words, and the fields of its form that are to blame if there are any.
  *
  * @category errors
  * @since 0.1.0
  */
 export const refuse = (
   { key, method, taskId }: InputQuestion,
-  detail: string
+  detail: string,
+  fields?: ReadonlyArray<string>
 ): Effect.Effect<never, InputRefused> =>
-  Effect.fail(new InputRefused({ key, method, detail, ...(taskId === undefined ? {} : { taskId }) }))
+  Effect.fail(
+    new InputRefused({
+      key,
+      method,
+      detail,
+      ...(taskId === undefined ? {} : { taskId }),
+      ...(fields === undefined ? {} : { fields })
+    })
+  )
 
 /**
  * The answer of a user who does not want to.
@@ -179,8 +188,10 @@ export const readForm = (question: InputQuestion): Result.Result<ReadonlyArray<f
 const ownValue = (record: Schema.JsonObject, name: string): Schema.Json | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
+/** What keeps a record from answering a form: values that do not fit, or else fields without one. */
 interface Misfit {
   readonly isMissing: boolean
+  readonly fields: ReadonlyArray<string>
   readonly detail: string
 }
 
@@ -191,23 +202,29 @@ const contentFrom = (
   fields: ReadonlyArray<form.Field>
 ): Result.Result<Schema.JsonObject, Misfit> => {
   const content: Record<string, Schema.Json> = {}
+  const missing: Array<string> = []
+  const unfit: Array<readonly [field: string, wanted: string]> = []
   for (const field of fields) {
-    const given = ownValue(record, `${key}.${field.name}`) ?? ownValue(record, field.name)
+    const { isRequired, name } = field
+    const given = ownValue(record, `${key}.${name}`) ?? ownValue(record, name)
     if (given === undefined || given === null) {
       const initial = form.initialOf(field)
-      if (initial !== undefined) content[field.name] = initial
-      else if (field.isRequired) {
-        return Result.fail({ isMissing: true, detail: `there is no answer for ${field.name}` })
-      }
+      if (initial !== undefined) content[name] = initial
+      else if (isRequired) missing.push(name)
       continue
     }
     const value = form.valueOf(field, given)
-    if (Result.isFailure(value)) {
-      return Result.fail({ isMissing: false, detail: `the answer for ${field.name} has to be ${value.failure}` })
-    }
-    content[field.name] = value.success
+    if (Result.isFailure(value)) unfit.push([name, value.failure])
+    else content[name] = value.success
   }
-  return Result.succeed(content)
+  // A wrong value is told of before a missing one: it would be wrong however the rest is answered.
+  if (unfit.length > 0) {
+    const detail = unfit.map(([name, wanted]) => `the answer for ${name} has to be ${wanted}`).join("; ")
+    return Result.fail({ isMissing: false, fields: unfit.map(([name]) => name), detail })
+  }
+  return missing.length === 0
+    ? Result.succeed(content)
+    : Result.fail({ isMissing: true, fields: missing, detail: `there is no answer for ${missing.join(", ")}` })
 }
 
 /**
@@ -237,8 +254,8 @@ export const fromRecord = <E = never, R = never>(
     }
     const content = contentFrom(record, question.key, fields.success)
     if (Result.isSuccess(content)) return Effect.succeed({ action: "accept", content: content.success })
-    const { detail, isMissing } = content.failure
-    return isMissing && otherwise !== undefined ? otherwise.answer(question) : refuse(question, detail)
+    const { detail, fields: blamed, isMissing } = content.failure
+    return isMissing && otherwise !== undefined ? otherwise.answer(question) : refuse(question, detail, blamed)
   }
 })
 

@@ -153,6 +153,12 @@ export interface Options {
   readonly requestTimeout?: Duration.Input | undefined
   /** How long failures that pass are borne, from the first on; 2 minutes. Not for `tools/call`. */
   readonly retryFor?: Duration.Input | undefined
+  /**
+   * How long failures that pass are borne of a server that has never answered this client yet. Without it that is 5
+   * seconds for what comes before a call, since a server that is not there is better told of soon, and `retryFor` for
+   * a task that is looked for by its id.
+   */
+  readonly firstContact?: Duration.Input | undefined
   /** How long an interrupted call waits for the id of a task to cancel, and then for the cancel; 3 seconds. */
   readonly cancelGrace?: Duration.Input | undefined
   /** Whether to listen for notifications where the server has them; true. */

@@ -249,7 +249,9 @@ export class InputRefused extends Schema.TaggedError<InputRefused>()("InputRefus
   ...ofTask,
   key: Schema.String,
   method: Schema.String,
-  detail: Schema.String
+  detail: Schema.String,
+  /** The fields of the form that an answer is missing or unfit for, where it is such a form. */
+  fields: Schema.optionalKey(Schema.Array(Schema.String))
 }) {
   override get message(): string {
     return `Question ${this.key} (${this.method}) cannot be answered: ${this.detail}`

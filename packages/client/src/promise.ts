@@ -6,7 +6,8 @@
  *
  * @since 0.1.0
  */
-import type * as TaskView from "@effect-mcp-tasks/core/TaskView"
+import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
+import * as TaskView from "@effect-mcp-tasks/core/TaskView"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -76,6 +77,8 @@ export interface TaskClientOptions {
   readonly requestTimeout?: number | undefined
   /** How long failures that pass are borne; 2 minutes. */
   readonly retryFor?: number | undefined
+  /** How long they are borne of a server that has never answered; 5 seconds, for a known task `retryFor`. */
+  readonly firstContact?: number | undefined
   /** Whether to listen for notifications where the server has them; true. */
   readonly listen?: boolean | undefined
 }
@@ -99,10 +102,10 @@ export interface Question extends InputHandler.InputQuestion {
 export interface ObserveOptions {
   /**
    * Answers a question with the result of its method: `{ action: "accept", content: { ... } }` for a form. Without it,
-   * the server is told that nobody can be asked. What it throws ends the call.
+   * the server is told that nobody can be asked. What it throws ends the call, and so does anything else it gives.
    */
   readonly onInput?: ((question: Question) => Json | Promise<Json>) | undefined
-  /** Aborting it gives the wait up. */
+  /** Aborting it gives up whatever is waited for, and stops to observe the task. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -113,7 +116,7 @@ export interface ObserveOptions {
  * @since 0.1.0
  */
 export interface CallOptions extends ObserveOptions {
-  /** What becomes of the task when the call is aborted; `"cancel"`. */
+  /** What becomes of the task when the signal is aborted before the task's end was seen; `"cancel"`. */
   readonly onAbort?: "cancel" | "leave" | undefined
   /** How long the server may take to answer the call, be it with a task, in milliseconds; 10 minutes. */
   readonly timeout?: number | undefined
@@ -170,11 +173,21 @@ class Thrown {
 
 type Failure = TaskClientError | NotOutstanding | Thrown
 
+const actions: ReadonlySet<unknown> = new Set(["accept", "decline", "cancel"])
+
+/** An answer that is none is a mistake of the caller's, and must not go to the server as one. */
+const checked = (response: Json | undefined): Json => {
+  if (JsonRpc.isJsonObject(response) && actions.has(response["action"])) return response
+  throw new TypeError(
+    "onInput has to give { action: \"accept\", content: { ... } }, { action: \"decline\" } or { action: \"cancel\" }"
+  )
+}
+
 const handlerOf = (onInput: ObserveOptions["onInput"]): InputHandler.InputHandler<Thrown | InputRefused> =>
   onInput === undefined ? InputHandler.none : InputHandler.make<Thrown>({
     elicit: (_, question) =>
       Effect.tryPromise({
-        try: async (signal) => onInput({ ...question, signal }),
+        try: async (signal) => checked(await onInput({ ...question, signal })),
         catch: (reason) => new Thrown(reason)
       })
   })
@@ -186,6 +199,9 @@ const reasonOf = (cause: Cause.Cause<Failure>, signal: AbortSignal | undefined):
   if (error !== undefined) return new Error(error.message, { cause: error })
   return signal?.aborted === true && Cause.hasInterruptsOnly(cause) ? signal.reason : Cause.squash(cause)
 }
+
+/** How long a task that is given up may take to be cancelled; what it waits for is bounded alike in a call. */
+const cancelGrace = "3 seconds"
 
 type Runtime = ManagedRuntime.ManagedRuntime<Client.TaskClient, never>
 
@@ -220,27 +236,52 @@ const aborted = (signal: AbortSignal): Effect.Effect<never> =>
     return Effect.sync(() => signal.removeEventListener("abort", abort))
   })
 
-const handle = (
-  run: Run,
-  { answer, await: result, cancel, changes, id }: Handle.TaskHandle<ToolResult, Thrown | InputRefused>,
-  scope: Scope.Closeable,
-  signal: AbortSignal | undefined
-): TaskHandle => ({
-  id: Option.getOrUndefined(id),
-  result: () => run(() => Effect.onExit(result, (exit) => Scope.close(scope, exit)), signal),
-  answer: (key, response) => run(() => answer(key, response)),
-  cancel: () => run(() => cancel),
-  leave: () => run(() => Scope.close(scope, Exit.void)),
-  [Symbol.asyncIterator]() {
-    const plain = Stream.catchCause(changes, (cause) => Stream.die(reasonOf(cause, signal)))
-    const states = signal === undefined ? plain : Stream.interruptWhen(plain, aborted(signal))
-    return Stream.toAsyncIterable(states)[Symbol.asyncIterator]()
+type Started = Handle.TaskHandle<ToolResult, Thrown | InputRefused>
+
+/** What a handle needs of its client. */
+interface Own {
+  readonly run: Run
+  readonly scope: Scope.Closeable
+  readonly signal: AbortSignal | undefined
+  /** Gives a task up that its caller does not want any more; waited for when the client is closed. */
+  readonly giveUp: (started: Started, scope: Scope.Closeable) => void
+}
+
+const handle = (started: Started, { giveUp, run, scope, signal }: Own): TaskHandle => {
+  const { answer, await: result, cancel, changes, id } = started
+  // From the signal to the end of the task or of the interest in it, whatever the caller waits for meanwhile.
+  const abort = () => giveUp(started, scope)
+  const settle = () => signal?.removeEventListener("abort", abort)
+  if (signal?.aborted === true) abort()
+  else signal?.addEventListener("abort", abort, { once: true })
+  return {
+    id: Option.getOrUndefined(id),
+    result: () =>
+      run(() =>
+        Effect.onExit(result, (exit) => {
+          if (signal?.aborted !== true) settle()
+          return Scope.close(scope, exit)
+        }), signal),
+    answer: (key, response) => run(() => answer(key, response)),
+    cancel: () => run(() => cancel),
+    leave: () => {
+      settle()
+      return run(() => Scope.close(scope, Exit.void))
+    },
+    [Symbol.asyncIterator]() {
+      const plain = changes.pipe(
+        Stream.tap((view) => Effect.sync(() => TaskView.isTerminal(view) && settle())),
+        Stream.catchCause((cause) => Stream.die(reasonOf(cause, signal)))
+      )
+      const states = signal === undefined ? plain : Stream.interruptWhen(plain, aborted(signal))
+      return Stream.toAsyncIterable(states)[Symbol.asyncIterator]()
+    }
   }
-})
+}
 
 /** The layers of the options. */
 const layerOf = (options: TaskClientOptions): Layer.Layer<Client.TaskClient> => {
-  const { fetch, headers, listen, name, requestTimeout, retryFor, store, url, version } = options
+  const { fetch, firstContact, headers, listen, name, requestTimeout, retryFor, store, url, version } = options
   const http = fetch === undefined
     ? FetchHttpClient.layer
     : Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
@@ -251,12 +292,13 @@ const layerOf = (options: TaskClientOptions): Layer.Layer<Client.TaskClient> => 
     headers,
     listen,
     requestTimeout,
-    retryFor
+    retryFor,
+    firstContact
   }).pipe(Layer.provide(http), Layer.provide(store === undefined ? Layer.empty : storeLayer(store)))
 }
 
 /**
- * Makes a client. Nothing is sent before it is used.
+ * Makes a client. Nothing is sent before it is used. Throws a `TypeError` where `url` is not the address of a server.
  *
  * **Example** (Calling a long tool)
  *
@@ -273,30 +315,41 @@ const layerOf = (options: TaskClientOptions): Layer.Layer<Client.TaskClient> => 
  * @since 0.1.0
  */
 export const createTaskClient = (options: TaskClientOptions): TaskClient => {
+  const { protocol } = new URL(options.url)
+  if (!/^https?:$/.test(protocol)) throw new TypeError(`The url of a server begins with http, not with ${protocol}`)
   const runtime = ManagedRuntime.make(layerOf(options))
   const root = Scope.makeUnsafe()
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
   const run = runWith(runtime, running, closing.signal)
-  type Begin = (client: Client.TaskClient["Service"]) => Effect.Effect<
-    Handle.TaskHandle<ToolResult, Thrown | InputRefused>,
-    Failure,
-    Scope.Scope
-  >
-  const begun = (begin: Begin, signal: AbortSignal | undefined) =>
+  type Begin = (client: Client.TaskClient["Service"]) => Effect.Effect<Started, Failure, Scope.Scope>
+  const giveUp = (onAbort: CallOptions["onAbort"]): Own["giveUp"] => (started, scope) => {
+    if (closing.signal.aborted) return
+    const isLeft = onAbort === "leave" || Option.isNone(started.id)
+    const cancelled = isLeft ? Effect.void : started.cancel.pipe(
+      Effect.timeout(cancelGrace),
+      Effect.catch((error) => Effect.logWarning(`A task could not be cancelled: ${error.message}`))
+    )
+    const promise = runtime.runPromiseExit(Effect.andThen(cancelled, Scope.close(scope, Exit.void)))
+    running.add(promise)
+    void promise.finally(() => running.delete(promise))
+  }
+  const begun = (begin: Begin, { onAbort, signal }: Pick<CallOptions, "onAbort" | "signal">) =>
     run((client) =>
       Effect.flatMap(Scope.fork(root), (scope) =>
         begin(client).pipe(
           Scope.provide(scope),
           Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause))),
-          Effect.map((started) => handle(run, started, scope, signal))
+          Effect.map((started) => handle(started, { run, scope, signal, giveUp: giveUp(onAbort) }))
         )), signal)
   const optionsOf = ({ onAbort, onInput, timeout }: CallOptions) => ({
     onInput: handlerOf(onInput),
     onInterrupt: onAbort,
     timeout
   })
-  const close = async () => {
+  let closed: Promise<void> | undefined
+  const close = async () => closed ??= end()
+  const end = async () => {
     closing.abort(new Error("The client is closed"))
     await Promise.allSettled(running)
     await runtime.runPromise(Scope.close(root, Exit.void))
@@ -304,9 +357,12 @@ export const createTaskClient = (options: TaskClientOptions): TaskClient => {
   }
   return {
     call: (tool, args = {}, given = {}) => run((client) => client.call(tool, args, optionsOf(given)), given.signal),
-    start: (tool, args = {}, given = {}) => begun((client) => client.start(tool, args, optionsOf(given)), given.signal),
+    start: (tool, args = {}, given = {}) => begun((client) => client.start(tool, args, optionsOf(given)), given),
     resume: (taskId, given = {}) =>
-      begun((client) => client.resume(taskId, { onInput: handlerOf(given.onInput) }), given.signal),
+      begun((client) => client.resume(taskId, { onInput: handlerOf(given.onInput) }), {
+        signal: given.signal,
+        onAbort: "leave"
+      }),
     open: () => run(({ open }) => open),
     tools: () => run(({ tools }) => tools),
     discover: () => run(({ discover }) => discover),

@@ -101,6 +101,19 @@ describe("a record", () => {
       assert.deepStrictEqual(yield* handler.answer(question(undefined, { method: "roots/list" })), { roots: [] })
     }))
 
+  it.effect("refuses what does not fit before it misses anything, whoever else could answer", () =>
+    Effect.gen(function*() {
+      const asked = formOf({ s: { type: "string" }, n: { type: "integer", maximum: 9 }, b: { type: "boolean" } })
+      for (const otherwise of [InputHandler.decline, undefined]) {
+        const handler = InputHandler.fromRecord({ n: "99", b: "maybe" }, { otherwise })
+        const refused = yield* Effect.flip(handler.answer(asked))
+        assert.match(refused.detail, /^the answer for n has to be .*; the answer for b has to be /)
+        assert.deepStrictEqual(refused.fields, ["n", "b"])
+      }
+      const missing = yield* Effect.flip(InputHandler.fromRecord({ n: 9 }).answer(asked))
+      assert.deepStrictEqual([missing.detail, missing.fields], ["there is no answer for s, b", ["s", "b"]])
+    }))
+
   it.effect("may be a file", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

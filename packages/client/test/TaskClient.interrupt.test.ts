@@ -1,5 +1,5 @@
 /** What becomes of a task when nobody wants its result any more. */
-import { InputHandler, TaskClientError, TaskHandleStore } from "@effect-mcp-tasks/client"
+import { InputHandler, TaskClient, TaskClientError, TaskHandleStore } from "@effect-mcp-tasks/client"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
@@ -103,6 +103,35 @@ describe("an interrupted call", () => {
       yield* interrupt(fiber)
       assert.isTrue(Deferred.isDoneUnsafe(gone))
       assert.strictEqual(server.of("tasks/cancel").length, 1)
+    }))
+})
+
+describe("an interrupted start", () => {
+  it.effect("cancels its task, be the id on its way or known already, unless it is to be left", () =>
+    Effect.gen(function*() {
+      for (const onInterrupt of ["cancel", "leave"] as const) {
+        const saving = yield* Deferred.make<void>()
+        const gate = yield* Deferred.make<void>()
+        // A store that is slow keeps the handle from its caller after the id has come.
+        const slow = TaskHandleStore.TaskHandleStore.of({
+          save: () => Effect.andThen(Deferred.succeed(saving, undefined), Deferred.await(gate)),
+          read: () => Effect.succeedNone,
+          remove: () => Effect.void,
+          list: () => Effect.succeed([])
+        })
+        const server = HostileServer.make(script)
+        const context = yield* Layer.build(
+          Layer.provide(TestClient.layer(server), Layer.succeed(TaskHandleStore.TaskHandleStore, slow))
+        )
+        const client = yield* Effect.provideContext(TaskClient.TaskClient, context)
+        const fiber = yield* Effect.forkChild(Effect.scoped(client.start("work", {}, { onInterrupt })))
+        yield* TestClient.run(Deferred.await(saving))
+        yield* Effect.forkChild(Fiber.interrupt(fiber))
+        yield* TestClient.settle
+        yield* Deferred.succeed(gate, undefined)
+        yield* TestClient.run(Fiber.await(fiber))
+        assert.strictEqual(server.of("tasks/cancel").length, onInterrupt === "cancel" ? 1 : 0)
+      }
     }))
 })
 

@@ -1,7 +1,7 @@
 /** What a client bears, for how long, and what it does not bear at all. Every row is something that networks do. */
-import { TaskClientError } from "@effect-mcp-tasks/client"
+import { type TaskClient, TaskClientError } from "@effect-mcp-tasks/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema, Stream } from "effect"
+import { Clock, Effect, Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
@@ -58,6 +58,36 @@ const final: ReadonlyArray<readonly [name: string, reply: HostileServer.Reply, t
   ["the answer to another request", http(200, `{"jsonrpc":"2.0","id":77,"result":{}}`, json), "InvalidResponse"],
   ["a result of an unknown type", HostileServer.result({ ...HostileServer.task(), resultType: "x" }), "InvalidResponse"]
 ]
+
+describe("a server that has never answered", () => {
+  const lasting = Effect.fnUntraced(function*(options: Partial<TaskClient.Options>, known: boolean) {
+    const { client } = yield* TestClient.make({ "tasks/get": [reset], "tools/list": [reset] }, options)
+    const before = yield* Clock.currentTimeMillis
+    yield* TestClient.failure(known ? Effect.asVoid(client.get("t1")) : Effect.asVoid(client.tools), 100)
+    return (yield* Clock.currentTimeMillis) - before
+  })
+
+  it.effect("is told of soon before a call, later for a known task, and as its caller says", () =>
+    Effect.gen(function*() {
+      assert.isAtMost(yield* lasting({}, false), 6000)
+      assert.isAtLeast(yield* lasting({}, true), 60_000)
+      for (const known of [true, false]) {
+        assert.isAtMost(yield* lasting({ firstContact: "5 seconds" }, known), 6000)
+        assert.isAtLeast(yield* lasting({ firstContact: "5 minutes" }, known), 200_000)
+      }
+    }))
+
+  it.effect("is borne as long as any other once it has answered", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make(
+        { "tools/call": [created()], "tasks/get": [reset] },
+        { firstContact: "5 seconds" }
+      )
+      yield* TestClient.failure(client.call("work"))
+      const polls = server.of("tasks/get").map(({ at }) => at)
+      assert.isAtLeast((polls.at(-1) ?? 0) - (polls[0] ?? 0), 60_000)
+    }))
+})
 
 describe("a poll that fails", () => {
   it.effect.each(passing)("is repeated after %s, under a new id [J14]", ([, reply]) =>

@@ -6,6 +6,7 @@ import {
   TaskError,
   TaskExpiredError,
   TaskFailedError,
+  type TaskHandle,
   ToolFailedError
 } from "@effect-mcp-tasks/client/promise"
 import { assert, describe, it } from "@effect/vitest"
@@ -51,6 +52,9 @@ const server = (script: Replies) => {
 
 const rejection = async (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(() => assert.fail("it must reject"), (reason) => reason)
+
+const aborted = async (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }))
 
 const accepting = () => ({ action: "accept", content: { ok: true } })
 
@@ -185,6 +189,48 @@ describe("a handle", () => {
     assert.strictEqual(await rejection(iterate(aborted)), reason)
   })
 
+  it("is given up by its signal, whatever is waited for then, and its task is cancelled", async () => {
+    const forever = async () => new Promise<never>(() => undefined)
+    const waits = [
+      async (handle: TaskHandle) => handle.result(),
+      async (handle: TaskHandle) => {
+        for await (const state of handle) assert.strictEqual(state.status, "working")
+      },
+      async () => forever()
+    ]
+    for (const wait of waits) {
+      for (const onAbort of ["cancel", "leave"] as const) {
+        const { client, of, sent } = server({ "tools/call": [created(fast)], "tasks/get": [got(fast)] })
+        const abort = new AbortController()
+        const handle = await client.start("work", {}, { signal: abort.signal, onAbort })
+        const waiting = rejection(Promise.race([wait(handle), aborted(abort.signal)]))
+        while (of("tasks/get").length < 3) await new Promise(setImmediate)
+        const reason = new Error("enough")
+        abort.abort(reason)
+        assert.strictEqual(await waiting, reason)
+        await client.close()
+        assert.strictEqual(of("tasks/cancel").length, onAbort === "cancel" ? 1 : 0)
+        if (onAbort === "cancel") assert.strictEqual(sent.at(-1)?.method, "tasks/cancel", "nothing is polled after it")
+      }
+    }
+  })
+
+  it("is not cancelled by a signal after its end, and stops being observed by one after a resume", async () => {
+    const { client, of } = server({ "tools/call": [created(fast)], "tasks/get": [done("x", fast), got(fast)] })
+    const abort = new AbortController()
+    const { signal } = abort
+    const ended = await client.start("work", {}, { signal })
+    for await (const state of ended) assert.isDefined(state)
+    await client.resume("t1", { signal })
+    abort.abort()
+    await new Promise(setImmediate)
+    const polls = of("tasks/get").length
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
+    assert.isAtMost(of("tasks/get").length, polls + 1)
+    await client.close()
+    assert.isEmpty(of("tasks/cancel"))
+  })
+
   it("of a plain result has no id", async () => {
     const { client } = server({ "tools/call": [complete({ content: [] })] })
     await using _ = client
@@ -233,6 +279,26 @@ describe("a client", () => {
     await client.close()
     assert.match((await call as Error).message, /closed/)
     assert.strictEqual(of("tasks/cancel").length, 1)
+  })
+
+  it("can be closed twice, and is not made without the address of a server", async () => {
+    const { client } = server({})
+    await Promise.all([client.close(), client.close()])
+    await client.close()
+    for (const url of [undefined, "localhost:3334/mcp", "file:///mcp", "nonsense"]) {
+      assert.throws(() => createTaskClient({ url: url as string }), TypeError)
+    }
+  })
+
+  it("sends nothing of what an input handler gives that is no answer", async () => {
+    for (const given of [undefined, "yes", {}, { action: "yes" }, null, []]) {
+      const { client, of } = server({ "tools/call": [created(fast)], "tasks/get": [asking(["a"], fast)] })
+      await using _ = client
+      const onInput = () => given as { action: string }
+      assert.match(String(await rejection(client.call("work", {}, { onInput }))), /TypeError: onInput has to give/)
+      assert.isEmpty(of("tasks/update"))
+      assert.strictEqual(of("tasks/cancel").length, 1)
+    }
   })
 
   it("tells what it can be asked by whether there is someone to ask", async () => {

@@ -5,16 +5,16 @@
  */
 import * as InputHandler from "@effect-mcp-tasks/client/InputHandler"
 import * as TaskClient from "@effect-mcp-tasks/client/TaskClient"
-import type * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
+import * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
 import type { TaskHandle } from "@effect-mcp-tasks/client/TaskHandle"
 import * as TaskView from "@effect-mcp-tasks/core/TaskView"
+import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -24,26 +24,38 @@ import * as Output from "../Output.ts"
 import * as Target from "../Target.ts"
 import * as Watching from "../Watching.ts"
 
-const failing = <A, R>(effect: Effect.Effect<A, TaskClientError.TaskClientError | CliFailure.CliFailure, R>) =>
-  Effect.mapError(effect, (error) => error._tag === "CliFailure" ? error : CliFailure.fromClient(error))
+type Failed = TaskClientError.TaskClientError | TaskClientError.NotOutstanding | CliFailure.CliFailure
+
+const failedBy = (error: Failed, server: string): CliFailure.CliFailure => {
+  switch (error._tag) {
+    case "CliFailure":
+      return error
+    case "NotOutstanding":
+      return CliFailure.usage(error.message)
+    default:
+      return CliFailure.fromClient(error, server)
+  }
+}
 
 /** Runs a command against its server. */
 const against = Effect.fnUntraced(function*<A, R>(
   given: Target.Input,
-  run: (target: Target.Target, client: TaskClient.TaskClient["Service"]) => Effect.Effect<
-    A,
-    TaskClientError.TaskClientError | TaskClientError.NotOutstanding | CliFailure.CliFailure,
-    R
-  >
+  run: (target: Target.Target, client: TaskClient.TaskClient["Service"]) => Effect.Effect<A, Failed, R>
 ) {
   const target = yield* Target.of(given)
   return yield* TaskClient.TaskClient.pipe(
     Effect.flatMap((client) => run(target, client)),
-    Effect.catchTag("NotOutstanding", ({ message }) => Effect.fail(CliFailure.usage(message))),
-    failing,
+    Effect.mapError((error) => failedBy(error, target.name)),
     Effect.provide(target.client)
   )
 })
+
+/** A server that does not know a task says so with one code, whatever was asked of it. */
+const ofTask = <A, R>(taskId: string, effect: Effect.Effect<A, TaskClientError.RequestError, R>) =>
+  Effect.mapError(effect, (error) =>
+    error._tag === "ProtocolError" && error.error.code === WireError.Code.InvalidParams
+      ? new TaskClientError.TaskExpired({ taskId, error: error.error })
+      : error)
 
 /**
  * `discover`: what a server says of itself.
@@ -59,8 +71,8 @@ export const discover = Command.make("discover", Target.input, (given) =>
       if (given.json) {
         return yield* Output.json({ name, version, instructions, supportedVersions, capabilities, offersTasks })
       }
-      yield* Console.log(Output.plain([
-        `${name ?? "a server without a name"} ${version ?? ""}`.trim(),
+      yield* Output.print(Output.plain([
+        Output.oneLine(`${name ?? "a server without a name"} ${version ?? ""}`.trim()),
         `versions ${supportedVersions.join(", ")}`,
         `tasks    ${offersTasks ? "yes" : "no"}`,
         ...(instructions === undefined ? [] : ["", instructions])
@@ -74,7 +86,9 @@ const toolLine = (tool: Schema.JsonObject): string => {
   const { description, inputSchema, name } = tool
   const properties = (inputSchema as { readonly properties?: Schema.JsonObject } | undefined)?.properties ?? {}
   const about = typeof description === "string" ? description : ""
-  return Output.plain(`${String(name)} {${Object.keys(properties).join(", ")}}${about === "" ? "" : `\n    ${about}`}`)
+  return `${Output.oneLine(`${String(name)} {${Object.keys(properties).join(", ")}}`)}${
+    about === "" ? "" : `\n    ${Output.plain(about).replaceAll("\n", "\n    ")}`
+  }`
 }
 
 /**
@@ -89,7 +103,7 @@ export const tools = Command.make("tools", Target.input, (given) =>
       yield* Target.named(target)
       const found = yield* client.tools
       if (given.json) return yield* Output.json(found)
-      yield* Console.log(found.length === 0 ? "The server has no tools" : found.map(toolLine).join("\n"))
+      yield* Output.print(found.length === 0 ? "The server has no tools" : found.map(toolLine).join("\n"))
     }))).pipe(
     Command.withDescription("List the tools of a server, and what they take"),
     Command.withExamples([
@@ -108,26 +122,50 @@ const argumentsOf = Effect.fnUntraced(function*(text: string | undefined) {
   const source = text === "-"
     ? yield* Effect.mapError(standardInput, () => CliFailure.usage("The standard input cannot be read"))
     : text
+  if (text === "-" && source.trim() === "") {
+    return yield* CliFailure.usage("The standard input is empty", `Give it the arguments: echo '{"rows":42}' |`)
+  }
   return yield* Effect.mapError(Schema.decodeEffect(Arguments)(source), () =>
     CliFailure.usage(
       `The arguments are not a JSON object: ${Output.plain(source.slice(0, 200))}`,
-      `Put them in single quotes, as in '{"rows":42}'`
+      text === "-" ? undefined : `Put them in single quotes, as in '{"rows":42}'`
     ))
 })
 
-/** Shows a task while it goes on, and prints its result. */
+/** Shows a task while it goes on, and gives its result. */
 const follow = <E extends TaskClientError.InputRefused>(
   handle: TaskHandle<TaskClientError.ToolResult, E>,
   options: { readonly json: boolean; readonly isQuiet: boolean; readonly questions: boolean }
-) =>
-  Effect.gen(function*() {
-    const shown = options.isQuiet || Option.isNone(handle.id)
-      ? undefined
-      : yield* Effect.forkChild(Watching.show(handle, options))
-    const end = yield* Effect.exit(handle.await)
-    if (shown !== undefined) yield* Fiber.await(shown)
-    return yield* end
-  })
+) => {
+  const shown = options.isQuiet || Option.isNone(handle.id) ? Effect.void : Watching.show(handle, options)
+  return Effect.flatMap(
+    Effect.all([Effect.exit(handle.await), shown], { concurrency: "unbounded" }),
+    ([end]) => end
+  )
+}
+
+/** How long an interrupted command waits for the server to take its cancel. */
+const cancelGrace = "3 seconds"
+
+/** What an interrupted call does about its task: where somebody turned away it is not wanted, else it may go on. */
+const abandon = Effect.fnUntraced(function*(
+  { cancel, id }: TaskHandle<TaskClientError.ToolResult, TaskClientError.InputRefused>,
+  options: { readonly isLeft: boolean; readonly json: boolean; readonly server: string }
+) {
+  if (Option.isNone(id)) return
+  const { isLeft, json, server } = options
+  const taskId = id.value
+  const again = `Look again with \`mcp-tasks watch ${server} ${CliFailure.shellWord(taskId)}\``
+  const note = (message: string, hint: string | undefined) =>
+    Output.note({ message, exitCode: interruptedCode, hint, taskId }, json)
+  if (isLeft) return yield* note(`Interrupted; task ${taskId} goes on`, again)
+  const asked = yield* Effect.result(Effect.timeout(cancel, cancelGrace))
+  yield* Result.isSuccess(asked)
+    ? note(`Interrupted; task ${taskId} was asked to stop`, undefined)
+    : note(`Interrupted; task ${taskId} could not be cancelled and may go on: ${asked.failure.message}`, again)
+})
+
+const interruptedCode = 130
 
 const call = Command.make(
   "call",
@@ -151,13 +189,16 @@ const call = Command.make(
         const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
         const onInput = given.detach ? InputHandler.manual : yield* Answers.handler(given)
         // Where nobody could be asked, the task stays to be answered; where somebody turned away, it is not wanted.
-        const onInterrupt = given.detach || !canPrompt ? "leave" : "cancel"
-        const handle = yield* client.start(tool, args, { onInput, onInterrupt })
+        const isLeft = given.detach || !canPrompt
+        const handle = yield* client.start(tool, args, { onInput, onInterrupt: isLeft ? "leave" : "cancel" })
         if (given.detach && Option.isSome(handle.id)) {
           const taskId = handle.id.value
-          return yield* given.json ? Output.json({ taskId }) : Console.log(taskId)
+          return yield* given.json ? Output.json({ taskId }) : Output.print(Output.oneLine(taskId))
         }
-        const result = yield* follow(handle, { json: false, isQuiet: given.json, questions: false })
+        const result = yield* Effect.onInterrupt(
+          follow(handle, { json: false, isQuiet: given.json, questions: false }),
+          () => abandon(handle, { isLeft, json: given.json, server: target.name })
+        )
         yield* Output.result(result, given.json)
       }).pipe(Effect.scoped))
 ).pipe(
@@ -181,7 +222,7 @@ const get = Command.make("get", Target.input, (given) =>
     Effect.gen(function*() {
       const [taskId] = yield* Target.named(target, "TASK")
       const view = yield* client.get(taskId)
-      yield* given.json ? Output.json(Output.viewAsJson(view)) : Console.log(Output.details(view))
+      yield* given.json ? Output.json(Output.viewAsJson(view)) : Output.print(Output.details(view))
     }))).pipe(
     Command.withDescription("Look at a task once"),
     Command.withExamples([{ command: "mcp-tasks get http://127.0.0.1:3334/mcp TASK --json" }])
@@ -221,16 +262,16 @@ const answer = Command.make("answer", { ...Target.input, ...Answers.input }, (gi
           key,
           method,
           params,
-          server: given.args[0] ?? "the server",
+          server: target.name,
           tool: undefined,
           taskId,
           isRepeated: false
         })
       }
-      yield* client.update(taskId, responses)
+      yield* ofTask(taskId, client.update(taskId, responses))
       yield* given.json
         ? Output.json({ taskId, answered: Object.keys(responses) })
-        : Console.log(`Answered ${Object.keys(responses).map(Output.plain).join(", ")}`)
+        : Output.print(`Answered ${Object.keys(responses).map(Output.oneLine).join(", ")}`)
     }))).pipe(
     Command.withDescription("Answer the questions of a task"),
     Command.withExamples([
@@ -243,10 +284,10 @@ const cancel = Command.make("cancel", Target.input, (given) =>
   against(given, (target, client) =>
     Effect.gen(function*() {
       const [taskId] = yield* Target.named(target, "TASK")
-      yield* client.cancel(taskId)
+      yield* ofTask(taskId, client.cancel(taskId))
       const view = yield* client.get(taskId)
       if (given.json) return yield* Output.json(Output.viewAsJson(view))
-      yield* Console.log(
+      yield* Output.print(
         TaskView.isTerminal(view) ? Output.line(view) : "The task was asked to stop; it may still end otherwise"
       )
     }))).pipe(

@@ -56,8 +56,12 @@ export const serve = Command.make("serve", { ...Store.input, port }, (given) =>
     )
   }).pipe(
     Effect.catchTag("ServeError", ({ cause }) =>
-      CliFailure.usage(`Port ${given.port} cannot be used: ${String(cause)}`)),
-    Effect.catchTag(["PlatformError", "TaskStoreError"], (error) => CliFailure.usage(error.message))
+      CliFailure.usage(
+        `Port ${given.port} cannot be used: ${CliFailure.reasonOf(cause)}`,
+        "Take another with --port, or --port 0 for a free one"
+      )),
+    Effect.catchTag(["PlatformError", "TaskStoreError"], (error) =>
+      CliFailure.usage(CliFailure.reasonOf(error)))
   )).pipe(
     Command.withDescription("Serve two example tools, whose calls become tasks"),
     Command.withExamples([

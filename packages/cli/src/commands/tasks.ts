@@ -12,14 +12,15 @@ import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Clock from "effect/Clock"
-import * as Console from "effect/Console"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as CliFailure from "../CliFailure.ts"
 import * as Output from "../Output.ts"
@@ -75,39 +76,41 @@ const found = ({ owner, status, tool }: Filters) =>
 
 const engine = Layer.provide(TaskEngine.layer, SecureRandom.layerWebCrypto)
 
-/** Runs a command on the store, if there is one: looking must not make one. */
-const on = Effect.fnUntraced(function*<A, E extends { readonly message: string }>(
+/** Runs a command on the store, if there is one. What a store warns of is for its servers, unless it is asked for. */
+const on = Effect.fnUntraced(function*<A, E, R>(
   given: Store.Input,
-  run: Effect.Effect<A, E, TaskStore.TaskStore | TaskEngine.TaskEngine>
+  run: Effect.Effect<A, E, R | TaskStore.TaskStore | TaskEngine.TaskEngine>
 ) {
-  if (given.store === "memory") {
-    return yield* CliFailure.usage("A store in memory belongs to its server: there is nothing to see from outside")
-  }
-  const fs = yield* FileSystem.FileSystem
-  if (given.store === "sqlite" && !(yield* Effect.orElseSucceed(fs.exists(given.file), () => false))) {
-    return yield* CliFailure.usage(`There is no file ${given.file}`, "Name another with --file, or another --store")
-  }
+  yield* Store.mustExist(given)
+  const level = Option.getOrElse(yield* GlobalFlag.LogLevel, () => "Error" as const)
   return yield* run.pipe(
-    Effect.mapError((error) => error instanceof CliFailure.CliFailure ? error : CliFailure.usage(error.message)),
-    Effect.provide(Layer.provideMerge(engine, Store.of(given)))
+    Effect.provide(Layer.provideMerge(engine, Store.of(given))),
+    Effect.mapError((error) => Store.failure(given, error)),
+    Effect.provideService(References.MinimumLogLevel, level)
   )
 })
 
 const iso = (at: number): string => DateTime.formatIso(DateTime.makeUnsafe(at))
 
 const row = ({ task }: Task.Stored): string =>
-  Output.plain(`${task.taskId}  ${task.status.padEnd(14)}  ${iso(task.createdAt)}  ${task.tool}  ${task.owner}`)
+  Output.oneLine(`${task.taskId}  ${task.status.padEnd(14)}  ${iso(task.createdAt)}  ${task.tool}  ${task.owner}`)
+
+const atLeast = (minimum: number) => Schema.Int.check(Schema.isGreaterThanOrEqualTo(minimum))
 
 const list = Command.make(
   "list",
   {
     ...shared,
     ...filters,
-    limit: Flag.Int("limit").pipe(Flag.withDescription("At most so many"), Flag.withDefault(100))
+    limit: Flag.Int("limit").pipe(
+      Flag.withDescription("At most so many"),
+      Flag.withSchema(atLeast(1)),
+      Flag.withDefault(100)
+    )
   },
   (given) =>
     on(given, Stream.runForEach(Stream.take(found(given), given.limit), (stored) =>
-      given.json ? Output.json({ ...stored.task, version: stored.version }) : Console.log(row(stored))))
+      given.json ? Output.json({ ...stored.task, version: stored.version }) : Output.print(row(stored))))
 ).pipe(
   Command.withDescription("List tasks: id, status, time of creation, tool, owner"),
   Command.withExamples([{ command: "mcp-tasks tasks list --file tasks.sqlite --status input_required" }])
@@ -129,7 +132,7 @@ const show = Command.make("show", { ...shared, task }, (given) =>
   on(given, Effect.flatMap(read(given.task), (stored) =>
     given.json
       ? Output.json({ ...stored.task, version: stored.version })
-      : Console.log(Output.plain(JSON.stringify({ ...stored.task, version: stored.version }, undefined, 2)))))).pipe(
+      : Output.print(Output.jsonText({ ...stored.task, version: stored.version }, 2))))).pipe(
     Command.withDescription("Show everything that is kept of a task"),
     Command.withExamples([{ command: "mcp-tasks tasks show TASK --store redis" }])
   )
@@ -146,7 +149,7 @@ const cancel = Command.make("cancel", { ...shared, task }, (given) =>
     )
     const { status } = after.task
     if (given.json) return yield* Output.json({ taskId: given.task, status })
-    yield* Console.log(status === "cancelled" ? "cancelled" : "The task was asked to stop; it may still end otherwise")
+    yield* Output.print(status === "cancelled" ? "cancelled" : "The task was asked to stop; it may still end otherwise")
   }))).pipe(Command.withDescription("Ask a task to stop, whoever owns it"))
 
 const purge = Command.make(
@@ -156,6 +159,7 @@ const purge = Command.make(
     ...filters,
     olderThan: Flag.Int("older-than").pipe(
       Flag.withDescription("Only tasks whose last change is at least so many seconds ago"),
+      Flag.withSchema(atLeast(0)),
       Flag.withDefault(0)
     ),
     yes: Flag.Boolean("yes").pipe(Flag.withDescription("Really remove them"), Flag.withDefault(false))
@@ -173,7 +177,7 @@ const purge = Command.make(
           ? Effect.map(store.remove(task.taskId, version), (isRemoved) => isRemoved ? count + 1 : count)
           : Effect.succeed(count + 1))
       if (given.json) return yield* Output.json({ [given.yes ? "removed" : "wouldRemove"]: count })
-      yield* Console.log(given.yes ? `Removed ${count} tasks` : `${count} tasks would be removed: add --yes to do it`)
+      yield* Output.print(given.yes ? `Removed ${count} tasks` : `${count} tasks would be removed: add --yes to do it`)
     }))
 ).pipe(
   Command.withDescription("Remove ended tasks, with their results; live tasks are never touched"),
@@ -193,8 +197,8 @@ const stats = Command.make("stats", { ...shared, ...filters }, (given) =>
     )
     if (given.json) return yield* Output.json(counts)
     const lines = (of: Record<string, number>) =>
-      Object.entries(of).map(([name, count]) => `  ${String(count).padStart(8)}  ${Output.plain(name)}`)
-    yield* Console.log(
+      Object.entries(of).map(([name, count]) => `  ${String(count).padStart(8)}  ${Output.oneLine(name)}`)
+    yield* Output.print(
       [`${counts.total} tasks`, "by status", ...lines(counts.status), "by tool", ...lines(counts.tool)].join("\n")
     )
   }))).pipe(Command.withDescription("Count tasks by status and by tool"))

@@ -50,6 +50,14 @@ const answered = <A>(
   cancel: Effect.void
 })
 
+/** Cancels a task that nobody wants any more, if the server takes it soon. */
+const cancelling = ({ grace, rpc }: Parts) => (taskId: string): Effect.Effect<void> =>
+  rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId }).pipe(
+    Effect.timeout(grace),
+    Effect.asVoid,
+    Effect.catch((error) => Effect.logWarning(`Task ${taskId} could not be cancelled: ${error.message}`))
+  )
+
 /**
  * Makes the calls of a client whose own scope is given.
  *
@@ -59,12 +67,7 @@ export const make = (parts: Parts, scope: Scope.Scope) => {
   const { grace, rpc, server, store, tools } = parts
   const call = calling.make(rpc, tools, scope)
 
-  const cancel = (taskId: string): Effect.Effect<void> =>
-    rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId }).pipe(
-      Effect.timeout(grace),
-      Effect.asVoid,
-      Effect.catch((error) => Effect.logWarning(`Task ${taskId} could not be cancelled: ${error.message}`))
-    )
+  const cancel = cancelling(parts)
 
   /** A task whose id came too late for its caller. */
   const orphaned = (tool: string, isLeft: boolean) => (view: TaskView.Working): Effect.Effect<void> =>
@@ -102,9 +105,18 @@ export const make = (parts: Parts, scope: Scope.Scope) => {
     start: <A, R, E, R2>(
       given: Given<A, R, E, R2>
     ): Effect.Effect<TaskHandle<A, E>, TaskClientError | E, R | R2 | Scope.Scope> =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.map(started(given, restore), ({ handle }): TaskHandle<A, E> => handle)
-      ),
+      Effect.suspend(() => {
+        let taskId = Option.none<string>()
+        // The caller may be interrupted in the moment in which the handle is on its way to them.
+        return Effect.uninterruptibleMask((restore) =>
+          Effect.map(started(given, restore), ({ handle }): TaskHandle<A, E> => {
+            taskId = handle.id
+            return handle
+          })
+        ).pipe(Effect.onInterrupt(() =>
+          Option.isSome(taskId) && given.options.onInterrupt !== "leave" ? cancel(taskId.value) : Effect.void
+        ))
+      }),
     call: <A, R, E, R2>(given: Given<A, R, E, R2>): Effect.Effect<A, TaskClientError | InputRefused | E, R | R2> =>
       Effect.scoped(Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(started(given, restore), ({ forget, handle }) => {

@@ -47,7 +47,10 @@ export const make = Effect.fnUntraced(function*(options: Options): Effect.fn.Ret
   const { name, title, version } = options
   const requests = rpc.make(transport, title === undefined ? { name, version } : { name, version, title }, {
     requestTimeout: duration(options.requestTimeout, "30 seconds"),
-    retryForMs: Duration.toMillis(duration(options.retryFor, "2 minutes"))
+    retryForMs: Duration.toMillis(duration(options.retryFor, "2 minutes")),
+    firstContactMs: options.firstContact === undefined
+      ? undefined
+      : Duration.toMillis(Duration.fromInputUnsafe(options.firstContact))
   })
   const discovered = (yield* discovery.make(requests)).get
   let isListenable = options.listen ?? true

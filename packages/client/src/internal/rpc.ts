@@ -55,6 +55,8 @@ export interface Patience {
   readonly requestTimeout: Duration.Duration
   /** How long failures that pass are borne, from the first one on, in milliseconds. */
   readonly retryForMs: number
+  /** How long they are borne of a server that has never answered, for whatever request, in milliseconds. */
+  readonly firstContactMs: number | undefined
 }
 
 /**
@@ -69,8 +71,8 @@ export interface Rpc {
   readonly stream: (request: Request) => Stream.Stream<readonly [JsonRpc.Id, Incoming], TransportError>
 }
 
-/** How long a server that has never answered is waited for before anything has begun. */
-const firstContactMs = 5000
+/** How long a server that has never answered is waited for before anything has begun, unless the caller says. */
+const usualFirstContactMs = 5000
 const firstDelayMs = 500
 const longestDelayMs = 30_000
 
@@ -178,9 +180,10 @@ export const make = (
     once,
     repeated: (request) =>
       Effect.suspend(() => {
-        const isUnmet = request.isPreliminary === true && !hasAnswered
-        const retryForMs = isUnmet ? Math.min(patience.retryForMs, firstContactMs) : patience.retryForMs
-        return patiently(once(request), retryForMs, request.atLeastMs ?? 0)
+        const { firstContactMs, retryForMs } = patience
+        const unmetMs = firstContactMs ??
+          (request.isPreliminary === true ? Math.min(retryForMs, usualFirstContactMs) : retryForMs)
+        return patiently(once(request), hasAnswered ? retryForMs : unmetMs, request.atLeastMs ?? 0)
       }),
     stream: (request) =>
       Stream.unwrap(Effect.map(outgoing(request), (sent) =>

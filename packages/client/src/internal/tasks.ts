@@ -88,7 +88,7 @@ export const remembered = (
  * **Details**
  *
  * The task is forgotten when the scope closes, if its end was given to someone by then who did not fail for another
- * reason: what nobody has dealt with can be resumed.
+ * reason, or if it was cancelled through the handle: what nobody has dealt with can be resumed.
  *
  * @since 0.1.0
  */
@@ -119,7 +119,10 @@ export const observe = Effect.fnUntraced(function*<A, R, E, R2>(
   const seen = Effect.sync(() => {
     isSeen = true
   })
-  yield* Effect.addFinalizer((exit) => isSeen && isDealtWith(exit, taskId) ? own.forget : Effect.void)
+  let isGivenUp = false
+  yield* Effect.addFinalizer((exit) =>
+    isGivenUp || (isSeen && isDealtWith(exit, taskId)) ? own.forget : Effect.void
+  )
   const result = Effect.tap(observed.ended, seen).pipe(
     Effect.tapError((error) => isEnding(error) ? seen : Effect.void),
     Effect.flatMap((view) => outcome.ofView(wanted, view))
@@ -131,7 +134,10 @@ export const observe = Effect.fnUntraced(function*<A, R, E, R2>(
       changes: Stream.tap(observed.changes, (view) => TaskView.isTerminal(view) ? seen : Effect.void),
       await: result,
       answer: observed.answer,
-      cancel: observed.cancel
+      cancel: Effect.tap(observed.cancel, () =>
+        Effect.sync(() => {
+          isGivenUp = true
+        }))
     }
   }
 })

@@ -110,13 +110,7 @@ export const make = (services: ClaimServices) => {
       )
     }).pipe(Effect.uninterruptible)
 
-  return {
-    claim,
-    isUnattended,
-    hasRoom: (): boolean => slots.isVacant,
-    /** Claims what was offered because its worker is dead, once that shows from here too. */
-    reconsider: doubted.settle(claim)
-  }
+  return { claim, isUnattended, hasRoom: (): boolean => slots.isVacant, reconsider: doubted.settle(claim) }
 }
 
 /**
