@@ -10,7 +10,7 @@ import { open, soon, test } from "./ServerStores.ts"
 import * as services from "./services.ts"
 import * as TcpProxy from "./TcpProxy.ts"
 
-/** Asks for different texts at once, each of which is to come back as it is; says how many did, and how many did not. */
+/** Asks for different texts at once, each of which is to come back as it is; says of each whether it did. */
 const asking = (redis: Redis.Redis["Service"], round: string, size: number) =>
   Effect.forEach(Arr.range(1, 20), (n) => {
     const text = `${round}/${n}/`.padEnd(size, "x")
@@ -41,7 +41,7 @@ services.withService(services.redisBinary, () => {
       assert.notInclude(yield* Fiber.join(later), false)
     }))
 
-    test("that is cut off in the middle is given to nobody, and the next connection begins anew", Effect.gen(function*() {
+    test("that is cut off in the middle is given to nobody, and what follows begins anew", Effect.gen(function*() {
       const server = yield* OwnServer.redis()
       const proxy = yield* TcpProxy.make(server.port)
       const { redis } = yield* open(`redis://127.0.0.1:${proxy.port}`)

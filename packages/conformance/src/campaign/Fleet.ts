@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Random from "effect/Random"
@@ -92,13 +93,17 @@ const send = (pid: number, signal: NodeJS.Signals) =>
  */
 export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   const up = new Set<Replica>()
+  const asked = new Set<Replica>()
+  const unasked: Array<number> = []
 
   /** One place in the fleet: a process, and when that has ended the next. */
   const place = Effect.forever(Effect.scoped(Effect.gen(function*() {
     const replica = yield* spawn(options)
     if (replica === undefined) return yield* Effect.sleep("500 millis")
     up.add(replica)
-    yield* Effect.ensuring(Effect.exit(replica.exitCode), Effect.sync(() => up.delete(replica)))
+    const exit = yield* Effect.ensuring(Effect.exit(replica.exitCode), Effect.sync(() => up.delete(replica)))
+    // One that was killed, from outside or by one of its tools, has no code.
+    if (Exit.isSuccess(exit) && !asked.delete(replica)) unasked.push(exit.value)
   })))
   for (let index = 0; index < options.size; index++) yield* Effect.forkScoped(place)
 
@@ -111,8 +116,10 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
     }
   })
 
-  const end = Effect.fnUntraced(function*({ exitCode, pid }: Replica) {
+  const end = Effect.fnUntraced(function*(replica: Replica) {
+    const { exitCode, pid } = replica
     const before = yield* Clock.currentTimeMillis
+    asked.add(replica)
     yield* send(pid, "SIGTERM")
     const code = yield* exitCode.pipe(
       Effect.catch(() => Effect.succeed(137)),
@@ -127,6 +134,8 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   })
 
   return {
+    /** The codes with which replicas have ended that nobody had told to end, in their order. */
+    unasked,
     /** Waits until all replicas are up. */
     whole: Effect.gen(function*() {
       while (up.size < options.size) yield* Effect.sleep("100 millis")

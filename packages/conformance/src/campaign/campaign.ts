@@ -125,7 +125,7 @@ const campaign = Effect.fnUntraced(function*(options: {
   yield* clients.rest(longestRecovery)
   const tasks = yield* clients.look
   const deeds = yield* World.read(world)
-  return { blows, slowest, tasks, deeds, verdict: Verdict.judge(tasks, deeds) }
+  return { blows, slowest, tasks, deeds, unasked: fleet.unasked, verdict: Verdict.judge(tasks, deeds) }
 })
 
 const command = Command.make("npm run campaign --", flags, ({ kills, log, only, replicas, seed, store, trouble }) =>
@@ -133,7 +133,7 @@ const command = Command.make("npm run campaign --", flags, ({ kills, log, only, 
     const chosen = Option.getOrElse(seed, () => Math.floor(Math.random() * 2 ** 31))
     const what = trouble ? "kills and troubles" : "kills"
     yield* Console.log(`store ${store}, replicas ${replicas}, ${what} ${kills}, seed ${chosen}`)
-    const { blows, deeds, slowest, tasks, verdict } = yield* Effect.scoped(
+    const { blows, deeds, slowest, tasks, unasked, verdict } = yield* Effect.scoped(
       campaign({ store, kills, replicas, isTroubled: trouble, only, isLoud: log })
     ).pipe(Random.withSeed(chosen))
     const kept = deeds.filter(({ _tag }) => _tag === "Kept").length
@@ -148,13 +148,15 @@ const command = Command.make("npm run campaign --", flags, ({ kills, log, only, 
     yield* Console.log(
       `answers unheard ${unheard.length}, steps repeated ${repeated.length}, wrong ends ${wrong.length}`
     )
+    yield* Console.log(`replicas that ended by themselves ${unasked.length}`)
     const bad = Object.entries(verdict).flatMap(([what, ids]) => ids.map((taskId: string) => ({ what, taskId })))
     for (const { taskId, what } of bad) {
       const task = tasks.find((seen) => seen.taskId === taskId)
       yield* Console.error(`${what}: ${JSON.stringify(task)}`)
       for (const deed of deeds) if (deed.taskId === taskId) yield* Console.error(`  ${JSON.stringify(deed)}`)
     }
-    if (bad.length > 0) return yield* new CampaignFailed({ what: "What must not happen has happened" })
+    if (unasked.length > 0) yield* Console.error(`They ended with ${unasked.join(", ")}`)
+    if (bad.length + unasked.length > 0) return yield* new CampaignFailed({ what: "What must not happen has happened" })
   })).pipe(Command.withDescription("Kills, freezes and ends replicas while clients call them, and counts what is lost"))
 
 command.pipe(Command.run({ version: "0.1.0" }), Effect.provide(NodeServices.layer), NodeRuntime.runMain())
