@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Random from "effect/Random"
@@ -59,6 +60,9 @@ export class BadEnd extends Schema.TaggedError<BadEnd>()("BadEnd", { how: Schema
 
 /** How long a replica may take to end: its grace periods, and what a busy machine adds. */
 const longestEnd = "30 seconds"
+
+/** How long to look for a replica to strike. */
+const longestSearch = "3 seconds"
 
 /** How long a frozen replica stays so: past its lease of two seconds. */
 const freeze = { least: 2_500, most: 4_000 }
@@ -142,9 +146,14 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
     }),
     /** The address of one of the replicas that are up, by chance. */
     url: Effect.map(pick, ({ url }) => url),
-    /** Does something to one of the replicas, and says how many milliseconds it took to end, when it was asked to. */
+    /**
+     * Does something to one of the replicas, and says how many milliseconds it took to end, when it was asked to. Where
+     * none is up, since none can start as its storage is now, nothing is done.
+     */
     strike: Effect.fnUntraced(function*(blow: Blow) {
-      const replica = yield* pick
+      const found = yield* Effect.timeoutOption(pick, longestSearch)
+      if (Option.isNone(found)) return undefined
+      const replica = found.value
       switch (blow) {
         case "SIGKILL":
           up.delete(replica)

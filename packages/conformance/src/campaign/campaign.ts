@@ -78,7 +78,9 @@ const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients,
   let slowest = 0
   const strike = Effect.gen(function*() {
     const blow = yield* nextBlow
-    slowest = Math.max(slowest, yield* fleet.strike(blow))
+    const millis = yield* fleet.strike(blow)
+    if (millis === undefined) return
+    slowest = Math.max(slowest, millis)
     yield* note(blow)
   })
   /** Something is wrong with the storage for a while, and at times with a replica meanwhile. */
