@@ -31,13 +31,20 @@ const Once = Tool.make("once", { success: Schema.String }).annotate(TaskTool.Pol
 const Deadly = Tool.make("deadly", { success: Schema.String })
   .annotate(TaskTool.Policy, { ...policy, recovery: "resume", maxLostAttempts: 2 })
 
+/** Takes longer than a process that ends will wait, outside a step and then in one. No attempt at it may be lost. */
+const Long = Tool.make("long", { success: Schema.String })
+  .annotate(TaskTool.Policy, { ...policy, recovery: "resume", maxLostAttempts: 0 })
+
 /**
  * The tools of a campaign.
  *
  * @category data
  * @since 0.2.0
  */
-export const toolkit = Toolkit.make(Work, Ask, Once, Deadly)
+export const toolkit = Toolkit.make(Work, Ask, Once, Deadly, Long)
+
+/** In milliseconds: four times the grace period of a replica. */
+const long = 2_000
 
 const question = { message: "Go on?", schema: Schema.Struct({ answer: Schema.String }) }
 
@@ -51,7 +58,7 @@ const handlers = (file: string) => {
   })
 
   /** Does something that takes a while, once, and gives back what only this doing of it gives. */
-  const step = Effect.fnUntraced(function*(name: string) {
+  const step = Effect.fnUntraced(function*(name: string, millis?: number) {
     const task = yield* CurrentTask.CurrentTask
     const named = { taskId: Option.getOrThrow(task.taskId), attempt: task.attempt, step: name }
     const done = yield* task.step(
@@ -59,7 +66,7 @@ const handlers = (file: string) => {
       Schema.String,
       Effect.gen(function*() {
         yield* World.note(file, { _tag: "Begin", ...named })
-        yield* Effect.sleep(yield* Random.nextIntBetween(10, 150))
+        yield* Effect.sleep(millis ?? (yield* Random.nextIntBetween(10, 150)))
         return SecureRandom.uuidV4Unsafe()
       })
     )
@@ -91,6 +98,13 @@ const handlers = (file: string) => {
         yield* begin
         yield* Effect.sleep(yield* Random.nextIntBetween(10, 400))
         return "once"
+      }),
+    long: () =>
+      Effect.gen(function*() {
+        yield* begin
+        yield* Effect.sleep(long)
+        yield* step("1", long)
+        return "long"
       }),
     deadly: () => Effect.andThen(begin, Effect.as(Effect.sync(() => process.kill(process.pid, "SIGKILL")), "alive"))
   }

@@ -5,6 +5,8 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as Random from "effect/Random"
@@ -59,6 +61,9 @@ export class BadEnd extends Schema.TaggedError<BadEnd>()("BadEnd", { how: Schema
 /** How long a replica may take to end: its grace periods, and what a busy machine adds. */
 const longestEnd = "30 seconds"
 
+/** How long to look for a replica to strike. */
+const longestSearch = "3 seconds"
+
 /** How long a frozen replica stays so: past its lease of two seconds. */
 const freeze = { least: 2_500, most: 4_000 }
 
@@ -92,13 +97,17 @@ const send = (pid: number, signal: NodeJS.Signals) =>
  */
 export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   const up = new Set<Replica>()
+  const asked = new Set<Replica>()
+  const unasked: Array<number> = []
 
   /** One place in the fleet: a process, and when that has ended the next. */
   const place = Effect.forever(Effect.scoped(Effect.gen(function*() {
     const replica = yield* spawn(options)
     if (replica === undefined) return yield* Effect.sleep("500 millis")
     up.add(replica)
-    yield* Effect.ensuring(Effect.exit(replica.exitCode), Effect.sync(() => up.delete(replica)))
+    const exit = yield* Effect.ensuring(Effect.exit(replica.exitCode), Effect.sync(() => up.delete(replica)))
+    // One that was killed, from outside or by one of its tools, has no code.
+    if (Exit.isSuccess(exit) && !asked.delete(replica)) unasked.push(exit.value)
   })))
   for (let index = 0; index < options.size; index++) yield* Effect.forkScoped(place)
 
@@ -111,8 +120,10 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
     }
   })
 
-  const end = Effect.fnUntraced(function*({ exitCode, pid }: Replica) {
+  const end = Effect.fnUntraced(function*(replica: Replica) {
+    const { exitCode, pid } = replica
     const before = yield* Clock.currentTimeMillis
+    asked.add(replica)
     yield* send(pid, "SIGTERM")
     const code = yield* exitCode.pipe(
       Effect.catch(() => Effect.succeed(137)),
@@ -127,15 +138,22 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   })
 
   return {
+    /** The codes with which replicas have ended that nobody had told to end, in their order. */
+    unasked,
     /** Waits until all replicas are up. */
     whole: Effect.gen(function*() {
       while (up.size < options.size) yield* Effect.sleep("100 millis")
     }),
     /** The address of one of the replicas that are up, by chance. */
     url: Effect.map(pick, ({ url }) => url),
-    /** Does something to one of the replicas, and says how many milliseconds it took to end, when it was asked to. */
+    /**
+     * Does something to one of the replicas, and says how many milliseconds it took to end, when it was asked to. Where
+     * none is up, since none can start as its storage is now, nothing is done.
+     */
     strike: Effect.fnUntraced(function*(blow: Blow) {
-      const replica = yield* pick
+      const found = yield* Effect.timeoutOption(pick, longestSearch)
+      if (Option.isNone(found)) return undefined
+      const replica = found.value
       switch (blow) {
         case "SIGKILL":
           up.delete(replica)

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Redis from "effect/persistence/Redis"
 import * as Random from "effect/Random"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -37,6 +38,21 @@ export interface Place {
   /** A file of SQLite, or the URL of a server. */
   readonly at: string
   readonly troubles: ReadonlyArray<Trouble>
+}
+
+/**
+ * A trouble was named that this storage does not have.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class UnknownTrouble extends Schema.TaggedError<UnknownTrouble>()("UnknownTrouble", {
+  name: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `There is no trouble "${this.name}" here; there are: ${this.known.join(", ")}`
+  }
 }
 
 /**
@@ -188,6 +204,20 @@ export const make = ({ directory, isTroubled, name, store }: PlaceOptions) => {
     case "postgres":
       return isTroubled ? postgres(directory, name) : shared(name)
   }
+}
+
+/**
+ * The same place with only those troubles; fails when it has none of such a name.
+ *
+ * @category trouble
+ * @since 0.2.0
+ */
+export const narrow = (place: Place, names: ReadonlyArray<string>): Effect.Effect<Place, UnknownTrouble> => {
+  const known = place.troubles.map(({ name }) => name)
+  const unknown = names.find((name) => !known.includes(name))
+  return unknown === undefined
+    ? Effect.succeed({ ...place, troubles: place.troubles.filter(({ name }) => names.includes(name)) })
+    : Effect.fail(new UnknownTrouble({ name: unknown, known }))
 }
 
 /**

@@ -75,6 +75,7 @@ const isRight = ({ cancelled, last, tool }: Seen): boolean => {
     case "work":
       return last.status === "completed" && new Set(textOf(last).split(" ")).size === 3
     case "ask":
+    case "long":
       return last.status === "completed"
     case "once":
       return textOf(last) === "once" || failure.includes("must not be run twice")

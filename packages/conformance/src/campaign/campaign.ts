@@ -2,7 +2,8 @@
  * `npm run campaign`: replicas that are killed, frozen and told to end at random moments, while clients go on calling.
  *
  * Ends with exit code 0 when, after all that, no task is lost, none has ended twice, none is stuck, every acknowledged
- * answer was heard, and no step was done again after it had been recorded. With `--trouble` their storage suffers too.
+ * answer was heard, and no step was done again after it had been recorded. With `--trouble` their storage suffers too,
+ * with `--only` in the ways that it names.
  * The seed repeats the choices; when exactly a process dies is up to the machine.
  *
  * @since 0.2.0
@@ -49,6 +50,10 @@ const flags = {
     Flag.withDescription("Breaks the storage too: a server of its own is restarted, paused, cut off, filled ..."),
     Flag.withDefault(false)
   ),
+  only: Flag.String("only").pipe(
+    Flag.withDescription("Which of these troubles, by name and with commas: slow,cut"),
+    Flag.optional
+  ),
   log: Flag.Boolean("log").pipe(Flag.withDescription("Shows what the replicas log"), Flag.withDefault(false))
 }
 
@@ -73,7 +78,9 @@ const fight = Effect.fnUntraced(function*(fleet: Fleets.Fleet, clients: Clients,
   let slowest = 0
   const strike = Effect.gen(function*() {
     const blow = yield* nextBlow
-    slowest = Math.max(slowest, yield* fleet.strike(blow))
+    const millis = yield* fleet.strike(blow)
+    if (millis === undefined) return
+    slowest = Math.max(slowest, millis)
     yield* note(blow)
   })
   /** Something is wrong with the storage for a while, and at times with a replica meanwhile. */
@@ -100,16 +107,18 @@ const campaign = Effect.fnUntraced(function*(options: {
   readonly kills: number
   readonly replicas: number
   readonly isTroubled: boolean
+  readonly only: Option.Option<string>
   readonly isLoud: boolean
 }) {
-  const { isLoud, isTroubled, kills, replicas, store } = options
+  const { isLoud, isTroubled, kills, only, replicas, store } = options
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const directory = yield* fs.makeTempDirectoryScoped({ prefix: "effect-mcp-tasks-campaign-" })
   const name = `campaign_${SecureRandom.uuidV4Unsafe().replaceAll("-", "")}`
   const world = path.join(directory, "world.jsonl")
   yield* fs.writeFileString(world, "")
-  const place = yield* Place.make({ store, name, directory, isTroubled })
+  const whole = yield* Place.make({ store, name, directory, isTroubled })
+  const place = Option.isNone(only) ? whole : yield* Place.narrow(whole, only.value.split(","))
   const fleet = yield* Fleets.make({ store, at: place.at, name, world, size: replicas, isLoud })
   yield* fleet.whole
   const clients = yield* Driver.make(fleet)
@@ -118,16 +127,16 @@ const campaign = Effect.fnUntraced(function*(options: {
   yield* clients.rest(longestRecovery)
   const tasks = yield* clients.look
   const deeds = yield* World.read(world)
-  return { blows, slowest, tasks, deeds, verdict: Verdict.judge(tasks, deeds) }
+  return { blows, slowest, tasks, deeds, unasked: fleet.unasked, verdict: Verdict.judge(tasks, deeds) }
 })
 
-const command = Command.make("npm run campaign --", flags, ({ kills, log, replicas, seed, store, trouble }) =>
+const command = Command.make("npm run campaign --", flags, ({ kills, log, only, replicas, seed, store, trouble }) =>
   Effect.gen(function*() {
     const chosen = Option.getOrElse(seed, () => Math.floor(Math.random() * 2 ** 31))
     const what = trouble ? "kills and troubles" : "kills"
     yield* Console.log(`store ${store}, replicas ${replicas}, ${what} ${kills}, seed ${chosen}`)
-    const { blows, deeds, slowest, tasks, verdict } = yield* Effect.scoped(
-      campaign({ store, kills, replicas, isTroubled: trouble, isLoud: log })
+    const { blows, deeds, slowest, tasks, unasked, verdict } = yield* Effect.scoped(
+      campaign({ store, kills, replicas, isTroubled: trouble, only, isLoud: log })
     ).pipe(Random.withSeed(chosen))
     const kept = deeds.filter(({ _tag }) => _tag === "Kept").length
     const answers = tasks.filter(({ answered }) => answered !== undefined).length
@@ -141,13 +150,15 @@ const command = Command.make("npm run campaign --", flags, ({ kills, log, replic
     yield* Console.log(
       `answers unheard ${unheard.length}, steps repeated ${repeated.length}, wrong ends ${wrong.length}`
     )
+    yield* Console.log(`replicas that ended by themselves ${unasked.length}`)
     const bad = Object.entries(verdict).flatMap(([what, ids]) => ids.map((taskId: string) => ({ what, taskId })))
     for (const { taskId, what } of bad) {
       const task = tasks.find((seen) => seen.taskId === taskId)
       yield* Console.error(`${what}: ${JSON.stringify(task)}`)
       for (const deed of deeds) if (deed.taskId === taskId) yield* Console.error(`  ${JSON.stringify(deed)}`)
     }
-    if (bad.length > 0) return yield* new CampaignFailed({ what: "What must not happen has happened" })
+    if (unasked.length > 0) yield* Console.error(`They ended with ${unasked.join(", ")}`)
+    if (bad.length + unasked.length > 0) return yield* new CampaignFailed({ what: "What must not happen has happened" })
   })).pipe(Command.withDescription("Kills, freezes and ends replicas while clients call them, and counts what is lost"))
 
 command.pipe(Command.run({ version: "0.1.0" }), Effect.provide(NodeServices.layer), NodeRuntime.runMain())

@@ -78,6 +78,10 @@ const teardown: Runtime.Teardown = (exit, onExit) =>
 
 command.pipe(
   Command.run({ version: "0.1.0" }),
+  // The standard output is read for its first line only.
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("This replica failed", cause)
+  ),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain({ teardown })
+  NodeRuntime.runMain({ teardown, disableErrorReporting: true })
 )

@@ -33,11 +33,14 @@ interface Connection {
     operation: Operation,
     reply: Effect.Effect<A, Redis.RedisError>
   ) => Effect.Effect<A, TaskStoreError>
+  /** Ends the connection, so that the client makes a new one. */
+  readonly leave: Effect.Effect<void>
 }
 
 /**
- * A client that stays connected to a primary that was demoted would be refused for ever. So the connection is ended,
- * and the client connects anew to where its address leads by now; but not more often than this.
+ * A client that stays connected to a primary that was demoted would be refused for ever, and one whose answers are off
+ * by one would give each to the wrong question. So the connection is ended, and the client connects anew to where its
+ * address leads by now; but not more often than this.
  */
 const shortestStay = Duration.seconds(5)
 
@@ -55,13 +58,16 @@ export const make = Effect.fnUntraced(function*(options: {
     return yield* Effect.die(new TypeError(`A prefix of keys is not empty and has no braces; this is "${prefix}"`))
   }
   const redis = yield* Redis.Redis
-  const leave = yield* Effect.cachedWithTTL(Effect.ignore(redis.send("QUIT")), shortestStay)
+  const leave = yield* Effect.cachedWithTTL(
+    Effect.ignore(Effect.timeoutOption(redis.send("QUIT"), timeout)),
+    shortestStay
+  )
   const within: Connection["within"] = (operation, reply) =>
     Effect.mapError(reply, storeFailure.fromRedis(operation)).pipe(
       Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(silent(operation, timeout)) }),
       Effect.tapError(({ reason }) => reason === "ReadOnly" ? leave : Effect.void)
     )
-  const on = { redis, keys: redisScripts.keys(prefix), run: runOn(redis), within }
+  const on = { redis, keys: redisScripts.keys(prefix), run: runOn(redis), within, leave }
   yield* redisSafety.check(redis).pipe(Effect.timeoutOption(timeout))
   return { ...writing(on), ...reading(on) }
 })
@@ -87,6 +93,20 @@ const silent = (operation: Operation, timeout: Duration.Duration): TaskStoreErro
     reason: "Unavailable",
     cause: new Error(`Redis did not answer within ${Duration.format(timeout)}`)
   })
+
+/**
+ * A client tells answers apart by their order on the connection, and by nothing else. One that is about another task
+ * than the question shows that the order is lost: nothing on this connection can be believed any more.
+ */
+const astray = (operation: Operation, leave: Effect.Effect<void>): Effect.Effect<never, TaskStoreError> =>
+  Effect.andThen(
+    leave,
+    new TaskStoreError({
+      operation,
+      reason: "Unavailable",
+      cause: new Error("Redis answered with another task; its connection is made anew")
+    })
+  )
 
 const writing = (
   { keys, run, within }: Connection
@@ -118,7 +138,7 @@ const writing = (
 }
 
 const reading = (
-  { keys, redis, run, within }: Connection
+  { keys, leave, redis, run, within }: Connection
 ): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => {
   const due = run(redisScripts.due)
   const list = run(redisScripts.list)
@@ -128,7 +148,9 @@ const reading = (
   return {
     read: Effect.fnUntraced(function*(taskId) {
       const [version, body, result] = yield* within("read", members(taskId, "version", "body", "result"))
-      return Predicate.isNullish(version) ? Option.none() : Option.some(yield* decode("read", version, body, result))
+      if (Predicate.isNullish(version)) return Option.none()
+      const stored = yield* decode("read", version, body, result)
+      return stored.task.taskId === taskId ? Option.some(stored) : yield* astray("read", leave)
     }),
 
     view: Effect.fnUntraced(function*(taskId) {
@@ -140,6 +162,7 @@ const reading = (
       if (Predicate.isNullish(head)) {
         return yield* new TaskStoreError({ operation: "view", reason: "Corrupt", cause: new Error("It has no head") })
       }
+      if (!head.includes(`"taskId":${JSON.stringify(taskId)}`)) return yield* astray("view", leave)
       return Option.some({
         taskId,
         owner,
