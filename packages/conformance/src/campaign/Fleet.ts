@@ -105,6 +105,17 @@ const end = Effect.fnUntraced(function*({ exitCode, pid }: Replica) {
   return (yield* Clock.currentTimeMillis) - before
 })
 
+/** One of those that are up, as soon as there is one. */
+const anyOf = (up: ReadonlySet<Replica>) =>
+  Effect.gen(function*() {
+    while (true) {
+      const replicas = [...up]
+      const replica = replicas[yield* Random.nextIntBetween(0, Math.max(0, replicas.length - 1))]
+      if (replica !== undefined) return replica
+      yield* Effect.sleep("50 millis")
+    }
+  })
+
 /**
  * Starts the replicas, and keeps them as many as they are to be until the scope closes.
  *
@@ -127,14 +138,7 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
   })))
   for (let index = 0; index < options.size; index++) yield* Effect.forkScoped(place)
 
-  const pick = Effect.gen(function*() {
-    while (true) {
-      const replicas = [...up]
-      const replica = replicas[yield* Random.nextIntBetween(0, Math.max(0, replicas.length - 1))]
-      if (replica !== undefined) return replica
-      yield* Effect.sleep("50 millis")
-    }
-  })
+  const pick = anyOf(up)
 
   return {
     /** The codes with which replicas have ended that nobody had told to end, in their order. */
