@@ -67,6 +67,10 @@ export interface HttpOptions {
  * Whichever is left out is missing at compile time; a request that comes without an owner all the same is refused with
  * 403 before it is read. An owner that this layer is built with is none of any request.
  *
+ * `Host` and `Origin` are looked at before any middleware is: who may not call is not asked who they are. It is the same
+ * for the protected-resource metadata document on the same router. Under a path with parameters, or a prefix of the
+ * router, they are looked at after it.
+ *
  * **Example** (Authentication of your own)
  *
  * ```ts
@@ -89,7 +93,9 @@ export const layer = (
   HttpRouter.use((router) =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
+      const path = options.path ?? "/mcp"
       const guard = httpGuard.make(options)
+      yield* router.addGlobalMiddleware(httpGuard.before(options, path))
       const read = yield* httpBody.make({
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
@@ -108,7 +114,7 @@ export const layer = (
             Effect.flatMap((answer) => "run" in answer ? stream(answer) : Effect.succeed(respond(answer))),
             Effect.catch(Effect.succeed)
           ))
-      yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
+      yield* router.add("*", path, Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
     })
   )
 

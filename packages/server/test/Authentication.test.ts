@@ -100,6 +100,28 @@ describe("a request without a token", () => {
       isServed(yield* exchange({ port, ...withToken("ada") }))
     }))
 
+  it.live("is refused for its Origin or Host before it is asked who it is, and so is the document's reader [A2]", () =>
+    Effect.gen(function*() {
+      const port = yield* start()
+      const document = "/.well-known/oauth-protected-resource"
+      for (const wrong of [{ origin: "http://evil.example" }, { host: "evil.example" }]) {
+        for (const path of ["/mcp", "/mcp?query", `${document}/mcp`, document]) {
+          for (const method of path.startsWith(document) ? ["GET"] : ["GET", "POST", "OPTIONS"]) {
+            for (const token of [{}, { authorization: "Bearer bad" }, { authorization: "Bearer ada" }]) {
+              const headers = { ...listing.headers, ...wrong, ...token }
+              const response = yield* exchange({ port, path, method, headers, chunks: [] })
+              assert.deepStrictEqual([response.status, response.headers["www-authenticate"]], [403, undefined])
+            }
+          }
+        }
+      }
+      const page = { ...listing.headers, origin: "http://localhost:5173" }
+      assert.strictEqual((yield* exchange({ port, ...listing, headers: page })).status, 401)
+      assert.strictEqual((yield* exchange({ port, path: document, method: "GET", headers: page })).status, 200)
+      const elsewhere = yield* exchange({ port, path: "/elsewhere", headers: { origin: "http://evil.example" } })
+      assert.strictEqual(elsewhere.status, 404)
+    }))
+
   it.live("is the anonymous owner only when that was asked for", () =>
     Effect.gen(function*() {
       const port = yield* start({ anonymous: true })
