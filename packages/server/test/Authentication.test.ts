@@ -292,12 +292,12 @@ describe("owners", () => {
     Effect.gen(function*() {
       const key = yield* makeKey("first")
       const others = "https://others.example"
-      const verifiers = yield* Effect.forEach([issuer, others], (issuer) =>
-        JwtVerifier.make({ issuer, audience, jwksUri: `${issuer}/jwks`, tenantClaim: "tid" }).pipe(
-          Effect.provide(endpoint([key]).layer)
-        ))
-      const either = TokenVerifier.layer((token) =>
-        Effect.firstSuccessOf(verifiers.map(({ verify }) => verify(token))))
+      const either = JwtVerifier.layerIssuers([issuer, others].map((issuer) => ({
+        issuer,
+        audience,
+        jwksUri: `${issuer}/jwks`,
+        tenantClaim: "tid"
+      }))).pipe(Layer.provide(endpoint([key]).layer))
       const port = yield* start({}, either)
       const as = (changed: object, request: Request) =>
         Effect.flatMap(sign(key, { tid: "one", ...changed }), (token) =>
