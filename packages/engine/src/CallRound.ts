@@ -97,7 +97,8 @@ export interface CallRound {
    * **Details**
    *
    * An answer counts for a question that was put to the client, as it was put: one that comes before its question was
-   * shown to anybody is ignored, and when the request has changed since, it is asked anew. Questions that are asked at the same time are put in one round.
+   * shown to anybody is ignored, and when the request has changed since, it is asked anew. Questions that are asked at
+   * the same time are put in one round.
    *
    * **Gotchas**
    *

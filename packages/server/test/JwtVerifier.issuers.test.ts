@@ -25,7 +25,9 @@ const issuers = (keys: Readonly<Record<string, Key | undefined>>) => {
       const { origin } = new URL(request.url)
       asked.push(origin)
       const answer = keys[origin] === undefined ? "nothing" : published([keys[origin]])
-      if (typeof answer === "object") return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(answer.body)))
+      if (typeof answer === "object") {
+        return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(answer.body)))
+      }
       const reason = new HttpClientError.TransportError({ request, cause: new Error("no route") })
       return Effect.fail(new HttpClientError.HttpClientError({ reason }))
     })

@@ -96,7 +96,7 @@ describe("progress", () => {
       assert.isDefined(messages.at(-1)?.result)
     }))
 
-  it.effect("comes ten times a second at most, after ten at once; of more the latest comes, and the last always [H7]", () =>
+  it.effect("comes ten times a second, after ten at once; of more the latest comes, and the last always [H7]", () =>
     Effect.gen(function*() {
       const script: Script = Effect.fnUntraced(function*(text) {
         const { report } = yield* CurrentTask.CurrentTask
