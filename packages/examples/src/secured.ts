@@ -4,7 +4,7 @@
  * @since 0.2.0
  */
 import { TaskStore } from "@effect-mcp-tasks/engine"
-import { Authentication, JwtVerifier, RateLimits, TaskServer } from "@effect-mcp-tasks/server"
+import { Authentication, HttpTransport, JwtVerifier, RateLimits, TaskServer } from "@effect-mcp-tasks/server"
 import { Layer } from "effect"
 import { FetchHttpClient, HttpRouter } from "effect/http"
 import * as Tools from "./tools.ts"
@@ -27,11 +27,14 @@ const verifier = ({ issuer, jwksUri, resource }: Deployment) =>
     type: "at+jwt"
   }).pipe(Layer.provide(FetchHttpClient.layer))
 
+/** What begins, changes or ends work. */
+const writing = new Set(["tools/call", "tasks/update", "tasks/cancel"])
+
 const authentication = ({ issuer, resource }: Deployment) =>
   Authentication.layer({
     resource,
     authorizationServers: [issuer],
-    scopes: ({ method }) => method === "tools/call" ? ["reports:write"] : ["reports:read"],
+    scopes: ({ method = "" }) => writing.has(method) ? ["reports:write"] : ["reports:read"],
     impliedScopes: { "reports:write": ["reports:read"] },
     scopesSupported: ["reports:read", "reports:write"],
     name: "Reports"
@@ -51,7 +54,8 @@ export const layer = (deployment: Deployment) => {
     toolkit: Tools.Tools,
     allowedHosts: [new URL(deployment.resource).hostname]
   })
-  return HttpRouter.serve(Layer.provide(server, authentication(deployment)), { disableLogger: true }).pipe(
+  return HttpTransport.layerEndSubscriptions.pipe(
+    Layer.provideMerge(HttpRouter.serve(Layer.provide(server, authentication(deployment)), { disableLogger: true })),
     Layer.provide([verifier(deployment), rates, Tools.handlers, TaskStore.layerMemory])
   )
 }

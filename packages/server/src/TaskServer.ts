@@ -35,8 +35,16 @@ export interface Offer<Tools extends Record<string, Tool.Any>> extends Dispatche
  */
 export interface TaskServerOptions<Tools extends Record<string, Tool.Any>>
   extends Offer<Tools>, HttpTransport.HttpOptions
-{
-  /** Where Prometheus reads metrics, such as `/metrics`, without being asked who it is; nowhere unless given. */
+{}
+
+/**
+ * What a server that is alone in its program offers, and how it is reached.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HttpServerOptions<Tools extends Record<string, Tool.Any>> extends TaskServerOptions<Tools> {
+  /** Where Prometheus reads metrics, such as `/metrics`; nowhere unless given. */
   readonly metricsPath?: HttpRouter.PathInput | undefined
 }
 
@@ -63,7 +71,8 @@ type Needed<Tools extends Record<string, Tool.Any>> =
  *
  * Where callers are authenticated by router middleware, which provides `CurrentOwner` to this layer, or where the
  * router serves more. It is `HttpTransport.layer`, `Dispatcher.layer`, `Embedded.layer` and `TaskTools.layer` in one;
- * take those where several processes share a store.
+ * take those where several processes share a store. Metrics are `HttpTransport.layerMetrics`, on a router that asks
+ * nobody who they are.
  *
  * **Example** (Authenticated callers)
  *
@@ -84,7 +93,7 @@ export const layer = <Tools extends Record<string, Tool.Any>>(
   Dispatcher.Dispatcher,
   TaskStoreError,
   Needed<Tools> | HttpRouter.HttpRouter | HttpRouter.Request<"Requires", CurrentOwner>
-> => Layer.provideMerge(routes(options), dispatcher(options))
+> => Layer.provideMerge(HttpTransport.layer(options), dispatcher(options))
 
 /**
  * Serves the tools of a toolkit over HTTP and runs their tasks in this process, for one owner.
@@ -103,7 +112,7 @@ export const layer = <Tools extends Record<string, Tool.Any>>(
  * @since 0.1.0
  */
 export const layerHttp = <Tools extends Record<string, Tool.Any>>(
-  options: TaskServerOptions<Tools>
+  options: HttpServerOptions<Tools>
 ): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | HttpServer.HttpServer> =>
   HttpTransport.layerEndSubscriptions.pipe(
     Layer.provideMerge(HttpRouter.serve(routes(options), { disableLogger: true })),
@@ -130,7 +139,7 @@ export const layerStdio = <Tools extends Record<string, Tool.Any>>(
     Layer.provide(StdioTransport.layerLogger)
   )
 
-const routes = ({ metricsPath, ...options }: HttpTransport.HttpOptions & Pick<TaskServerOptions<{}>, "metricsPath">) =>
+const routes = ({ metricsPath, ...options }: HttpTransport.HttpOptions & Pick<HttpServerOptions<{}>, "metricsPath">) =>
   metricsPath === undefined
     ? HttpTransport.layer(options)
     : Layer.merge(HttpTransport.layer(options), HttpTransport.layerMetrics({ ...options, path: metricsPath }))

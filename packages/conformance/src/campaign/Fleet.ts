@@ -89,6 +89,22 @@ const send = (pid: number, signal: NodeJS.Signals) =>
     }
   })
 
+/** Asks a replica to end, and says how many milliseconds that took. */
+const end = Effect.fnUntraced(function*({ exitCode, pid }: Replica) {
+  const before = yield* Clock.currentTimeMillis
+  yield* send(pid, "SIGTERM")
+  const code = yield* exitCode.pipe(
+    Effect.catch(() => Effect.succeed(137)),
+    Effect.timeoutOrElse({
+      duration: longestEnd,
+      orElse: () => Effect.andThen(send(pid, "SIGKILL"), new BadEnd({ how: `had not ended in ${longestEnd}` }))
+    })
+  )
+  // A tool of the campaign kills its process at times, in these seconds as well.
+  if (code !== 0 && code !== 137) return yield* new BadEnd({ how: `ended with ${code}` })
+  return (yield* Clock.currentTimeMillis) - before
+})
+
 /**
  * Starts the replicas, and keeps them as many as they are to be until the scope closes.
  *
@@ -120,23 +136,6 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
     }
   })
 
-  const end = Effect.fnUntraced(function*(replica: Replica) {
-    const { exitCode, pid } = replica
-    const before = yield* Clock.currentTimeMillis
-    asked.add(replica)
-    yield* send(pid, "SIGTERM")
-    const code = yield* exitCode.pipe(
-      Effect.catch(() => Effect.succeed(137)),
-      Effect.timeoutOrElse({
-        duration: longestEnd,
-        orElse: () => Effect.andThen(send(pid, "SIGKILL"), new BadEnd({ how: `had not ended in ${longestEnd}` }))
-      })
-    )
-    // A tool of the campaign kills its process at times, in these seconds as well.
-    if (code !== 0 && code !== 137) return yield* new BadEnd({ how: `ended with ${code}` })
-    return (yield* Clock.currentTimeMillis) - before
-  })
-
   return {
     /** The codes with which replicas have ended that nobody had told to end, in their order. */
     unasked,
@@ -161,6 +160,7 @@ export const make = Effect.fnUntraced(function*(options: FleetOptions) {
           return 0
         case "SIGTERM":
           up.delete(replica)
+          asked.add(replica)
           return yield* end(replica)
         case "SIGSTOP":
           yield* send(replica.pid, "SIGSTOP")

@@ -80,11 +80,11 @@ export const defect = (cause: Cause.Cause<never>): Effect.Effect<WireError.WireE
 
 const tooOften = ({ rate, retryAfter, what }: TooOften): WireError.WireError => {
   const window = Duration.format(Duration.fromInputUnsafe(rate.window))
+  const retryAfterMs = Math.ceil(Duration.toMillis(retryAfter))
+  const wait = Duration.format(Duration.millis(retryAfterMs))
   return {
-    ...WireError.internalError(
-      `Too many ${what}: ${rate.limit} in ${window} are allowed. Try again in ${Duration.format(retryAfter)}`
-    ),
-    data: { retryAfterMs: Math.ceil(Duration.toMillis(retryAfter)) }
+    ...WireError.internalError(`Too many ${what}: ${rate.limit} in ${window} are allowed. Try again in ${wait}`),
+    data: { retryAfterMs }
   }
 }
 
