@@ -69,12 +69,12 @@ const overStdio = StdioTransport.layer().pipe(
   Layer.provide([Embedded.layer, TaskOwner.layerAnonymous, ToolSwitch.layer])
 )
 
-const command = Command.make("conformance:serve", flags, ({ file, port, store, transport }) => {
+const command = Command.make("conformance:serve", flags, Effect.fnUntraced(function*({ file, port, store, transport }) {
   const served = Layer.merge(tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) }))
   return transport === "http"
-    ? Layer.launch(Layer.provide(overHttp(port, store), served))
-    : StdioTransport.launch(Layer.provide(overStdio, served))
-}).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
+    ? yield* Layer.launch(Layer.provide(overHttp(port, store), served))
+    : yield* StdioTransport.launch(Layer.provide(overStdio, served))
+})).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
 
 /** To be told to end is how this program ends well. */
 const teardown: Runtime.Teardown = (exit, onExit) =>

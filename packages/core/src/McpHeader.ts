@@ -135,15 +135,17 @@ export const decodeHeaderValue = (value: string): Result.Result<string, string> 
     : text
 }
 
-const decimal = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** A number as JSON writes it (RFC 8259, section 6), as it is in the body: no plus, no leading zeros. */
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
  * Tells whether a decoded header value states the same value as the body does.
  *
  * **Details**
  *
- * Strings are compared exactly, booleans with `true` and `false`, integers as numbers (`42.0` is 42). No header states
- * `null`, an object, an array, a fraction or an integer beyond ±(2^53 - 1).
+ * Strings are compared exactly, booleans with `true` and `false`, integers as numbers in the syntax of JSON (`42.0` is
+ * 42; `+42` and `042` are none). No header states `null`, an object, an array, a fraction or an integer beyond
+ * ±(2^53 - 1).
  *
  * @since 0.1.0
  */
@@ -154,7 +156,7 @@ export const matches = (header: string, body: Schema.Json | undefined): boolean 
     case "boolean":
       return header === String(body)
     case "number":
-      return Number.isSafeInteger(body) && decimal.test(header) && Number(header) === body
+      return Number.isSafeInteger(body) && jsonNumber.test(header) && Number(header) === body
     default:
       return false
   }

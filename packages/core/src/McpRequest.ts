@@ -323,6 +323,8 @@ const namingVersions = (refused: WireError.Refusal, supported: ReadonlyArray<str
  * **Details**
  *
  * - A notification needs a good envelope and nothing else: no `_meta`, no headers (this revision defines none for it).
+ *   Nor are headers that it brings compared: none is acted on where there are headers, so one that says something else
+ *   than the body gains nothing.
  * - A missing or malformed `_meta` field is -32602 with HTTP 400 and wins over every header rule.
  * - `Mcp-Name` is asked for only where the method has a `nameParam` and the body a string there.
  * - A refusal of `initialize` names the supported versions in its message and in `data.supported`.

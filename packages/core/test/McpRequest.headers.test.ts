@@ -130,10 +130,10 @@ describe("Mcp-Param (streamable-http, Server Behavior for Custom Headers)", () =
   })
 
   it("compares integers as numbers [A17]", () => {
-    for (const header of ["42", "42.0", "+42", "4.2e1", "042"]) {
+    for (const header of ["42", "42.0", "4.2e1", "420E-1", "4.2e+1"]) {
       admitted(call(args, { ...all, "mcp-param-count": header }))
     }
-    for (const header of ["43", "", "0x2A", "42px", "4 2", "NaN", "Infinity"]) {
+    for (const header of ["43", "", "0x2A", "42px", "4 2", "NaN", "Infinity", "+42", "042", "-42", "42.", "4_2"]) {
       expectRefusal(call(args, { ...all, "mcp-param-count": header }), -32020, 400, /Mcp-Param-Count/)
     }
   })

@@ -367,9 +367,9 @@ describe("initialize (basic/versioning, Backward Compatibility) [C15]", () => {
 })
 
 describe("notifications [A5]", () => {
-  it("need neither _meta nor headers", () => {
+  it("need neither _meta nor headers, and what theirs say is not compared", () => {
     const body = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } })
-    for (const headers of [undefined, {}, { "mcp-method": "other" }]) {
+    for (const headers of [undefined, {}, { "mcp-method": "other" }, { "mcp-protocol-version": "1999-01-01" }]) {
       const outcome = McpRequest.admit({ headers, body }, server)
       assert.deepStrictEqual(
         Result.isSuccess(outcome) && outcome.success,

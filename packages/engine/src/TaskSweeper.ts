@@ -41,6 +41,8 @@ const isCorrupt = (error: TaskStoreError): boolean => error.reason === "Corrupt"
  *
  * **Details**
  *
+ * It is a span when something was due, and none otherwise.
+ *
  * A live task whose record cannot be decoded is left as it is, named in the log once, and does not stand in the way of
  * the others.
  *
@@ -66,11 +68,15 @@ export const sweep = (batchSize: number): Effect.Effect<number, TaskStoreError, 
   return Effect.gen(function*() {
     const store = yield* TaskStore
     const at = yield* (yield* TaskEngine).now
-    const due = yield* store.due(at, batchSize + unreadable.size)
+    // Nobody reads a trace in which nothing was due, and there would be one every second.
+    const due = yield* Effect.withTracerEnabled(store.due(at, batchSize + unreadable.size), false)
     const possible = due.filter(({ taskId, version }) => unreadable.get(taskId) !== version)
-    yield* Effect.forEach(possible, (task) => settle(task, at), { discard: true })
+    if (possible.length > 0) {
+      const settled = Effect.forEach(possible, (task) => settle(task, at), { discard: true })
+      yield* Effect.withSpan(settled, "TaskSweeper.sweep")
+    }
     return possible.length
-  }).pipe(Effect.withSpan("TaskSweeper.sweep"))
+  })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { TaskEngine, TaskLimits, TaskOwner, TaskSignal, TaskStore, TaskSweeper } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Duration, Effect, Fiber, Layer, Option } from "effect"
+import { Array as Arr, Duration, Effect, Fiber, Layer, Option, Tracer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { settle } from "./TestTools.ts"
@@ -190,6 +190,33 @@ describe("TaskSweeper", () => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* TaskSweeper.sweep(100), 25)
       assert.strictEqual((yield* store.list({ limit: 100 })).length, 0)
+    }).pipe(live()))
+
+  it.effect("leaves no trace while nothing is due", () =>
+    Effect.gen(function*() {
+      const spans: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          spans.push(options.name)
+          return new Tracer.NativeSpan(options)
+        }
+      })
+      const store = yield* TaskStore.TaskStore
+      const traced = TaskStore.TaskStore.of({
+        ...store,
+        due: (at, limit) => Effect.withSpan(store.due(at, limit), "due")
+      })
+      const sweep = TaskSweeper.sweep(10).pipe(
+        Effect.provideService(TaskStore.TaskStore, traced),
+        Effect.provideService(Tracer.Tracer, tracer)
+      )
+      yield* create(ada, 1_000)
+      assert.strictEqual(yield* sweep, 0)
+      assert.deepStrictEqual(spans, [])
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* sweep, 1)
+      assert.strictEqual(spans[0], "TaskSweeper.sweep")
+      assert.notInclude(spans, "due")
     }).pipe(live()))
 
   it.effect("an overdue task is told as failed before any sweep, and forgotten in time without one [E14]", () =>

@@ -1,6 +1,6 @@
 /** The example over the standard streams, as a desktop host runs it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
 import * as Program from "./Program.ts"
@@ -59,6 +59,12 @@ const start = Effect.fnUntraced(function*(file: string) {
     messages,
     stderr: () => stderr,
     kill: Effect.sync(() => child.kill("SIGKILL")),
+    /** Reads no more. */
+    deafen: Effect.sync(() => child.stdout?.destroy()),
+    /** Waits for the program to end: gives back its exit code. */
+    exited: Effect.callback<number | null>((resume) => {
+      child.once("exit", (code) => resume(Effect.succeed(code)))
+    }).pipe(Effect.timeout("30 seconds")),
     /** Ends the input, and waits for the program to end: gives back its exit code. */
     close: Effect.callback<number | null>((resume) => {
       child.once("exit", (code) => resume(Effect.succeed(code)))
@@ -106,6 +112,22 @@ describe("npm run start:stdio", () => {
       const polled = yield* second.request(2, "tasks/get", { taskId })
       assert.include(["working", "input_required"], polled.result?.["status"])
       yield* second.request(3, "tasks/cancel", { taskId })
+      assert.strictEqual(yield* second.close, 0)
+    }), 120_000)
+
+  it.live("ends at once when nobody reads its output any more, though its input is open", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "tasks.sqlite")
+      const server = yield* start(file)
+      yield* server.request(1, "server/discover")
+      yield* server.deafen
+      const exited = yield* Effect.forkChild(server.exited, { startImmediately: true })
+      yield* server.send(JSON.stringify({ jsonrpc: "2.0", id: 2, method: "server/discover", params: { _meta } }))
+      assert.strictEqual(yield* Fiber.join(exited), 1)
+      assert.match(server.stderr(), /The standard output is gone/)
+      // Its file is free again.
+      const second = yield* start(file)
+      yield* second.request(3, "server/discover")
       assert.strictEqual(yield* second.close, 0)
     }), 120_000)
 

@@ -1,7 +1,8 @@
 /**
  * Who is calling, over HTTP: every request is served for the owner that its bearer token stands for, or refused.
  *
- * Guarantee: nothing of a request is read before its caller is known, but its headers. What is refused says how to be
+ * Guarantee: nothing of a request is read before its caller is known, but its headers. Where it goes to and comes from
+ * (`Host`, `Origin`) is checked by `HttpTransport` before that. What is refused says how to be
  * let in, by `WWW-Authenticate` and the protected-resource metadata document. Behind this layer there is no token: not
  * in the request, the logs, the spans, nor with a task. When a verifier cannot decide, nobody is let in and no token is
  * called invalid.

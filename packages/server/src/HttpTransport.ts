@@ -16,6 +16,7 @@ import * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as UrlParams from "effect/http/UrlParams"
 import * as Layer from "effect/Layer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Option from "effect/Option"
@@ -67,6 +68,10 @@ export interface HttpOptions {
  * Whichever is left out is missing at compile time; a request that comes without an owner all the same is refused with
  * 403 before it is read. An owner that this layer is built with is none of any request.
  *
+ * `Host` and `Origin` come before any middleware: who may not call is not asked for a token. So they do for the
+ * protected-resource metadata document on the same router. Under a path with parameters, or a prefix of the router, the
+ * endpoint's middleware comes first.
+ *
  * **Example** (Authentication of your own)
  *
  * ```ts
@@ -89,7 +94,9 @@ export const layer = (
   HttpRouter.use((router) =>
     Effect.gen(function*() {
       const dispatcher = yield* Dispatcher
+      const path = options.path ?? "/mcp"
       const guard = httpGuard.make(options)
+      yield* router.addGlobalMiddleware(httpGuard.before(options, path))
       const read = yield* httpBody.make({
         maxBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
         timeout: Duration.fromInputUnsafe(options.bodyTimeout ?? "30 seconds")
@@ -108,7 +115,7 @@ export const layer = (
             Effect.flatMap((answer) => "run" in answer ? stream(answer) : Effect.succeed(respond(answer))),
             Effect.catch(Effect.succeed)
           ))
-      yield* router.add("*", options.path ?? "/mcp", Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
+      yield* router.add("*", path, Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
     })
   )
 
@@ -141,6 +148,24 @@ const nobody = Effect.succeed(httpGuard.refusal(403, "Forbidden: the request has
 export const layerEndSubscriptions: Layer.Layer<never, never, Dispatcher> = Layer.effectDiscard(
   Effect.flatMap(Dispatcher, ({ endSubscriptions }) => Effect.addFinalizer(() => endSubscriptions))
 )
+
+/**
+ * Keeps the values of a request's query out of the spans that the router's server makes of requests.
+ *
+ * **When to use**
+ *
+ * Given to what serves the router, by `Layer.provide`: Effect writes the query of every request on its span, and a
+ * client that sends its token in there, against RFC 6750, would find it with whoever reads traces. A layer of a route
+ * cannot do it. `TaskServer.layerHttp` has it.
+ *
+ * **Gotchas**
+ *
+ * Names of parameters stay, and so does a query without any `=`.
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerRedactQuery: Layer.Layer<never> = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 
 /**
  * Serves the metrics of this process, those of requests and tasks among them, to a GET in the text format of

@@ -68,12 +68,13 @@ export interface JwtOptions {
  *
  * **When to use**
  *
- * To combine several: one for each issuer. A server with one issuer uses `layer`.
+ * To combine it with a verifier of your own. A server with one issuer uses `layer`, with several `layerIssuers`.
  *
  * **Details**
  *
  * Scopes are read from `scope` (RFC 8693: a text) or `scp` (a text or a list). A subject and a tenant have at most 255
- * characters (OpenID Connect Core, section 2). Dies with a sentence when the options make no sense.
+ * characters (OpenID Connect Core, section 2). A token that names another issuer is refused before any key is fetched.
+ * Dies with a sentence when the options make no sense.
  *
  * @category constructors
  * @since 0.1.0
@@ -105,6 +106,8 @@ export const make = Effect.fnUntraced(function*(
   return {
     verify: Effect.fnUntraced(function*(redacted) {
       const token = Redacted.value(redacted)
+      // Before the keys: who is not asked about a token need not be reachable to say so.
+      if ((yield* Effect.fromResult(claimedIssuer(token))) !== issuer) return yield* foreign
       const known = yield* keys.known
       const { payload } = yield* verifyWith(token, known).pipe(
         // The issuer may have a new key since. A second look within a moment finds the same keys, and is not taken.
@@ -115,6 +118,49 @@ export const make = Effect.fnUntraced(function*(
     })
   }
 })
+
+/**
+ * Verifies tokens of several issuers, each by its own options. Which one is asked is chosen by the `iss` of the token,
+ * which is not trusted before that one has verified it: an issuer that cannot be reached concerns its own tokens only.
+ *
+ * **Details**
+ *
+ * Dies with a sentence when two have the same issuer, when there is none, or when the options of one make no sense.
+ *
+ * **Example**
+ *
+ * ```ts
+ * const audience = "https://mcp.example.com/mcp"
+ *
+ * JwtVerifier.layerIssuers([
+ *   { issuer: "https://staff.example.com", jwksUri: "https://staff.example.com/jwks", audience },
+ *   { issuer: "https://guests.example.com", jwksUri: "https://guests.example.com/jwks", audience }
+ * ])
+ * ```
+ *
+ * @category layers
+ * @since 0.2.0
+ */
+export const layerIssuers = (
+  issuers: ReadonlyArray<JwtOptions>
+): Layer.Layer<TokenVerifier, never, HttpClient.HttpClient> =>
+  Layer.effect(
+    TokenVerifier,
+    Effect.gen(function*() {
+      const made = yield* Effect.forEach(issuers, (options) =>
+        Effect.map(make(options), (verifier) => [options.issuer, verifier] as const))
+      const verifiers = new Map<unknown, TokenVerifier["Service"]>(made)
+      if (verifiers.size === 0) return yield* Effect.die("The JWT verifier cannot be used: no issuer is named")
+      if (verifiers.size < made.length) {
+        return yield* Effect.die("The JWT verifier cannot be used: an issuer is named twice")
+      }
+      return {
+        verify: (token) =>
+          Effect.flatMap(Effect.fromResult(claimedIssuer(Redacted.value(token))), (issuer) =>
+            verifiers.get(issuer)?.verify(token) ?? foreign)
+      }
+    })
+  )
 
 /**
  * Verifies tokens of one issuer. Fetches its keys by the `HttpClient`, when the first token comes.
@@ -142,6 +188,15 @@ const faultOf = ({ audience, issuer, jwksUri }: JwtOptions, algorithms: Readonly
 }
 
 const refused = (reason: string): TokenRefused => new TokenRefused({ reason })
+
+const foreign = Effect.fail(refused("The token is from another issuer"))
+
+/** Whom a token says it is from, which proves nothing. */
+const claimedIssuer = (token: string): Result.Result<unknown, TokenRefused> =>
+  Result.try({
+    try: (): unknown => jose.decodeJwt(token).iss,
+    catch: () => refused("The token is not a valid JWT")
+  })
 
 const unknownKey = refused("The key of the token is not known")
 

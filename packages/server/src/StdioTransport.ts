@@ -4,7 +4,7 @@
  *
  * Guarantee: nothing but messages is written, each on one line; every line that is not blank and no notification gets
  * exactly one answer, unless its request was cancelled; a cancelled request is stopped, and no message follows for it.
- * No line ends the process, only the end of the input does.
+ * No line ends the process, only the end of the input does, and an output that nobody reads any more.
  *
  * Source: basic/transports/stdio; basic/patterns/cancellation.
  *
@@ -22,6 +22,8 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { Dispatcher } from "./Dispatcher.ts"
@@ -44,13 +46,27 @@ export interface StdioOptions {
 }
 
 /**
- * Serves the dispatcher on the standard streams until the input ends or nobody reads the output any more.
+ * Nobody reads the standard output any more, so nothing can be answered. It is in the log when it is raised, and makes
+ * a program of `NodeRuntime.runMain` exit with code 1.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class OutputGone extends Schema.TaggedError<OutputGone>()("OutputGone", {
+  cause: Schema.Defect()
+}) {
+  override readonly [Runtime.errorReported] = false
+}
+
+/**
+ * Serves the dispatcher on the standard streams until the input ends; fails when nobody reads the output any more.
  *
  * **Details**
  *
  * When the input ends, subscriptions are ended in good order, and requests in flight are answered, within
  * `drainTimeout`. When this is interrupted, by a signal for one, subscriptions are ended in good order, and requests
- * in flight are interrupted. All requests have the same owner: the one whose process started this one.
+ * in flight are interrupted. When the output is gone, which the first message that cannot be written tells, everything
+ * in flight is interrupted at once. All requests have the same owner: the one whose process started this one.
  *
  * **Gotchas**
  *
@@ -62,7 +78,7 @@ export interface StdioOptions {
  */
 export const serve = (
   options: StdioOptions = {}
-): Effect.Effect<void, never, Dispatcher | CurrentOwner | Stdio.Stdio> =>
+): Effect.Effect<void, OutputGone, Dispatcher | CurrentOwner | Stdio.Stdio> =>
   Effect.scoped(Effect.gen(function*() {
     const stdio = yield* Stdio.Stdio
     const dispatcher = yield* Dispatcher
@@ -70,7 +86,8 @@ export const serve = (
     const writing = yield* Stream.fromQueue(output).pipe(
       Stream.map((message) => `${message}\n`),
       Stream.run(stdio.stdout({ endOnDone: false })),
-      Effect.catch((error) => Effect.logError("The standard output is gone", error)),
+      Effect.tapError((error) => Effect.logError("The standard output is gone", error)),
+      Effect.mapError((cause) => new OutputGone({ cause })),
       Effect.forkScoped({ startImmediately: true })
     )
     const session = yield* stdioSession.make({
@@ -82,31 +99,34 @@ export const serve = (
       const atMost = (effect: Effect.Effect<unknown>) => Effect.timeoutOption(Effect.interruptible(effect), within)
       return before.pipe(
         Effect.andThen(dispatcher.endSubscriptions),
-        Effect.andThen(atMost(session.idle)),
+        Effect.andThen(atMost(Effect.raceFirst(session.idle, Fiber.await(writing)))),
         Effect.andThen(session.stop),
         Effect.andThen(Queue.end(output)),
         Effect.andThen(atMost(Fiber.await(writing)))
       )
     }
     yield* Effect.onExit(
-      Effect.raceFirst(reading, Fiber.await(writing)),
-      (exit) =>
-        Exit.isSuccess(exit)
-          ? close(Effect.void, options.drainTimeout ?? "5 seconds")
-          : close(session.stopCalls, farewell)
+      Effect.raceFirst(reading, Fiber.join(writing)),
+      (exit) => {
+        if (Exit.isSuccess(exit)) return close(Effect.void, options.drainTimeout ?? "5 seconds")
+        return Exit.hasFails(exit) ? session.stop : close(session.stopCalls, farewell)
+      }
     )
   }))
 
 /** How long subscriptions may take to say that they end when the process is told to. */
 const farewell = Duration.millis(200)
 
+type OnEnd = (exit: Exit.Exit<void, OutputGone>) => Effect.Effect<void>
+
 /** What happens when `serve` has ended within a layer; interrupts the fiber that built it unless provided. */
-const OnEnd: Context.Reference<Option.Option<Effect.Effect<void>>> = Context.Reference<
-  Option.Option<Effect.Effect<void>>
->("@effect-mcp-tasks/server/StdioTransport/OnEnd", { defaultValue: Option.none })
+const OnEnd: Context.Reference<Option.Option<OnEnd>> = Context.Reference<Option.Option<OnEnd>>(
+  "@effect-mcp-tasks/server/StdioTransport/OnEnd",
+  { defaultValue: Option.none }
+)
 
 /**
- * Serves the dispatcher on the standard streams, in the background.
+ * Serves the dispatcher on the standard streams, in the background. Ends the program when `serve` ends.
  *
  * **When to use**
  *
@@ -122,9 +142,9 @@ export const layer = (
   Layer.effectDiscard(Effect.withFiber((builder) =>
     Effect.gen(function*() {
       const onEnd = yield* OnEnd
-      const interrupt = Effect.sync(() => builder.interruptUnsafe())
-      yield* serve(options).pipe(
-        Effect.andThen(Option.getOrElse(onEnd, () => interrupt)),
+      const interrupt = () => Effect.sync(() => builder.interruptUnsafe())
+      yield* Effect.exit(serve(options)).pipe(
+        Effect.flatMap(Option.getOrElse(onEnd, () => interrupt)),
         Effect.forkScoped
       )
     })
@@ -139,7 +159,11 @@ export const layer = (
 export const layerLogger: Layer.Layer<never> = Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
 
 /**
- * Runs a program that serves the standard streams until they end.
+ * Runs a program that serves the standard streams until its input ends; fails when nobody reads its output any more.
+ *
+ * **Details**
+ *
+ * `NodeRuntime.runMain` exits at once with code 1 when this fails, though the input is still open.
  *
  * **Example** (A program for a desktop host)
  *
@@ -156,10 +180,10 @@ export const layerLogger: Layer.Layer<never> = Logger.layer([Logger.withConsoleE
  * @category constructors
  * @since 0.1.0
  */
-export const launch = <A, E, R>(program: Layer.Layer<A, E, R>): Effect.Effect<void, E, R> =>
+export const launch = <A, E, R>(program: Layer.Layer<A, E, R>): Effect.Effect<void, E | OutputGone, R> =>
   Effect.scoped(Effect.gen(function*() {
-    const ended = yield* Deferred.make<void>()
-    const onEnd = Option.some(Effect.asVoid(Deferred.succeed(ended, undefined)))
+    const ended = yield* Deferred.make<void, OutputGone>()
+    const onEnd = Option.some<OnEnd>((exit) => Effect.asVoid(Deferred.done(ended, exit)))
     yield* Effect.provideService(Layer.build(program), OnEnd, onEnd)
     yield* Deferred.await(ended)
   }))

@@ -116,6 +116,7 @@ export const layerHttp = <Tools extends Record<string, Tool.Any>>(
 ): Layer.Layer<never, TaskStoreError, Needed<Tools> | CurrentOwner | HttpServer.HttpServer> =>
   HttpTransport.layerEndSubscriptions.pipe(
     Layer.provideMerge(HttpRouter.serve(routes(options), { disableLogger: true })),
+    Layer.provide(HttpTransport.layerRedactQuery),
     Layer.provide(dispatcher(options))
   )
 

@@ -238,15 +238,17 @@ describe("subscriptions", () => {
 })
 
 describe("a reader that is gone", () => {
-  it.effect("ends the server", () =>
+  it.effect("ends the server, as a failure", () =>
     Effect.gen(function*() {
       const context = yield* Layer.build(Layer.fresh(dispatcher()))
       const broken = Sink.fail("EPIPE" as unknown as PlatformError.PlatformError)
       const stdin = Stream.concat(Stream.make(utf8.encode(`${message("server/discover")}\n`)), Stream.never)
-      yield* StdioTransport.serve().pipe(
+      const gone = yield* StdioTransport.serve().pipe(
         Effect.provideService(TaskOwner.CurrentOwner, TaskOwner.anonymous),
         Effect.provide(Stdio.layerTest({ stdin, stdout: () => broken })),
-        Effect.provideContext(context)
+        Effect.provideContext(context),
+        Effect.flip
       )
+      assert.strictEqual(gone._tag, "OutputGone")
     }))
 })

@@ -2,6 +2,7 @@
 import { CurrentTask } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { type Message, start } from "./TestListener.ts"
 import { type Script, settle } from "./TestServer.ts"
 
@@ -93,6 +94,41 @@ describe("progress", () => {
       assert.isAtMost(texts.length, 20)
       assert.strictEqual(texts.at(-1), "report 999")
       assert.isDefined(messages.at(-1)?.result)
+    }))
+
+  it.effect("comes ten times a second, after ten at once; of more the latest comes, and the last always [H7]", () =>
+    Effect.gen(function*() {
+      const script: Script = Effect.fnUntraced(function*(text) {
+        const { report } = yield* CurrentTask.CurrentTask
+        for (let index = 0; index < 2_000; index++) {
+          yield* report(`report ${index}`)
+          yield* Effect.sleep("1 milli")
+        }
+        // Nothing is reported for a while, and what was held back comes all the same.
+        yield* report("pause")
+        yield* Effect.sleep("1 second")
+        for (let index = 0; index < 20_000; index++) yield* report(`more ${index}`)
+        return text
+      })
+      const server = yield* start({ script })
+      const reading = yield* call(server, "token")
+      const messages = [...yield* reading.rest]
+      while (messages.at(-1)?.result === undefined) {
+        yield* TestClock.adjust("50 millis")
+        messages.push(...yield* reading.rest)
+      }
+      const params = progressOf(messages)
+      const texts = params.map((param) => String(param?.["message"]))
+      const during = texts.filter((text) => text.startsWith("report"))
+      assert.isAtLeast(during.length, 25)
+      assert.isAtMost(during.length, 30)
+      assert.deepStrictEqual(during.slice(0, 10), Array.from({ length: 10 }, (_, index) => `report ${index}`))
+      assert.strictEqual(texts.filter((text) => text === "pause").length, 1)
+      const after = texts.filter((text) => text.startsWith("more"))
+      assert.isAtMost(after.length, 11)
+      assert.strictEqual(texts.at(-1), "more 19999")
+      const numbers = params.map((param) => Number(param?.["progress"]))
+      assert.deepStrictEqual(numbers, [...new Set(numbers)].toSorted((one, other) => one - other))
     }))
 
   it.effect("is not sent for a task, nor without a token, nor for other methods [H5, H7]", () =>

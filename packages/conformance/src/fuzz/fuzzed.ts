@@ -95,8 +95,10 @@ const stdio = TaskServer.layerStdio({ ...info, maxLineBytes: maxBodyBytes }).pip
 
 const [, , transport] = process.argv
 
-inspectable.pipe(
-  Effect.andThen(transport === "stdio" ? stdio : http),
+Effect.gen(function*() {
+  yield* inspectable
+  return transport === "stdio" ? yield* stdio : yield* http
+}).pipe(
   Effect.provide(Layer.merge(StdioTransport.layerLogger, Layer.succeed(References.MinimumLogLevel, "Error"))),
   NodeRuntime.runMain
 )

@@ -6,8 +6,9 @@
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Effect from "effect/Effect"
-import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { wellKnown } from "./protectedResource.ts"
 
 interface Allowed {
   readonly allowedHosts?: ReadonlyArray<string> | undefined
@@ -76,6 +77,24 @@ export const makeAddressGuard = (allowed: Allowed) => {
     if (!loopback.has(addressed) && !named.has(addressed)) return forbiddenHost
     return origin === undefined || isAllowedOrigin(origin, addressed) ? undefined : forbiddenOrigin
   }
+}
+
+/**
+ * Makes middleware of a whole router that looks at where requests to an endpoint, and to its metadata document, go to
+ * and come from, before middleware of the endpoint asks who is calling.
+ *
+ * @since 0.2.0
+ */
+export const before = (allowed: Allowed, endpoint: string) => {
+  const guardAddress = makeAddressGuard(allowed)
+  return <E, R>(
+    served: Effect.Effect<Response, E, R>
+  ): Effect.Effect<Response, E, R | HttpServerRequest.HttpServerRequest> =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Effect.Effect<Response, E, R> => {
+      const [path = ""] = request.url.split(/[?#;]/, 1)
+      const isOurs = path === endpoint || path === wellKnown || path.startsWith(`${wellKnown}/`)
+      return (isOurs ? guardAddress(request) : undefined) ?? served
+    })
 }
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])

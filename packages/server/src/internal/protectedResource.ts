@@ -11,7 +11,12 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import type { AuthenticationOptions } from "../Authentication.ts"
 
-const wellKnown = "/.well-known/oauth-protected-resource"
+/**
+ * The well-known path of the document, which the path of the server may follow.
+ *
+ * @since 0.2.0
+ */
+export const wellKnown = "/.well-known/oauth-protected-resource"
 
 const pathOf = (resource: URL): string => resource.pathname === "/" ? "" : resource.pathname
 
