@@ -54,8 +54,9 @@ export const layer = (deployment: Deployment) => {
     toolkit: Tools.Tools,
     allowedHosts: [new URL(deployment.resource).hostname]
   })
+  const served = HttpRouter.serve(Layer.provide(server, authentication(deployment)), { disableLogger: true })
   return HttpTransport.layerEndSubscriptions.pipe(
-    Layer.provideMerge(HttpRouter.serve(Layer.provide(server, authentication(deployment)), { disableLogger: true })),
+    Layer.provideMerge(Layer.provide(served, HttpTransport.layerRedactQuery)),
     Layer.provide([verifier(deployment), rates, Tools.handlers, TaskStore.layerMemory])
   )
 }
