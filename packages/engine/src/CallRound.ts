@@ -64,7 +64,7 @@ export interface CallRoundOptions {
   /** What this request declares: it decides what may be asked now. */
   readonly capabilities: Schema.JsonObject
   readonly state: CallState
-  /** The client's `inputResponses`; keys of questions that `state` does not say were asked are ignored. */
+  /** The client's `inputResponses`; keys that nobody asks for are ignored. */
   readonly responses: Schema.JsonObject
 }
 
@@ -96,9 +96,8 @@ export interface CallRound {
    *
    * **Details**
    *
-   * An answer counts for a question that was put to the client, as it was put: one that comes before its question was
-   * shown to anybody is ignored, and when the request has changed since, it is asked anew. Questions that are asked at
-   * the same time are put in one round.
+   * An answer counts for the question as it is asked now: when the request has changed since the client saw it, it is
+   * asked anew. Questions that are asked at the same time are put in one round.
    *
    * **Gotchas**
    *
@@ -110,7 +109,7 @@ export interface CallRound {
       /** What a client would have to declare so that a question could be asked, where no new one may be. */
       readonly mute: Schema.JsonObject | undefined
     }
-  ) => Effect.Effect<RoundEnd<A>>
+  ) => Effect.Effect<RoundEnd<A>, InvalidAnswer>
   /** What a task of this call begins with, now. */
   readonly journal: Effect.Effect<TaskJournal.TaskJournal>
 }
@@ -130,7 +129,7 @@ export const make = (options: CallRoundOptions): Effect.Effect<CallRound, Invali
 }
 
 const begin = (
-  { capabilities, state, tool }: CallRoundOptions,
+  { capabilities, responses, state, tool }: CallRoundOptions,
   given: ReadonlyArray<answers.Checked>,
   limits: Limits
 ): CallRound => {
@@ -138,7 +137,7 @@ const begin = (
   /** Made when something runs in it: most calls become tasks, which only need what was brought. */
   let made: round.Round | undefined
   const current = () =>
-    made ??= new round.Round(round.begin(tool, capabilities, state.steps, limits), answered)
+    made ??= new round.Round(round.begin(tool, capabilities, state.steps, limits), { answers: answered, responses })
   return {
     run: (effect, { mute }) =>
       Effect.suspend(() => {

@@ -224,10 +224,9 @@ export class Auditor {
 
   /** Looks at everything, at a time when it has been calm for long enough. */
   calm(findsOrphans: boolean, processes: ReadonlyArray<Process>): void {
-    const hasRoom = processes.some((process) => this.desk(process).hasHadRoom(calmRules.patienceMs))
-    for (const file of this.files.values()) {
-      this.report(calmRules.judge(file, { nowMs: this.world.now, findsOrphans, hasRoom }))
-    }
+    const hasRoomIn = (process: Process) => this.desk(process).hasHadRoom(calmRules.patienceMs)
+    const now = { nowMs: this.world.now, findsOrphans, hasRoom: processes.some(hasRoomIn), hasRoomIn }
+    for (const file of this.files.values()) this.report(calmRules.judge(file, now))
   }
 
   /** Whether every task has ended or gone. */

@@ -7,6 +7,7 @@
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
+import type { Process } from "./Process.ts"
 import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 
 type Found = ReadonlyArray<Violation>
@@ -47,8 +48,10 @@ export interface Calm {
   readonly nowMs: number
   /** Whether the runner finds tasks whose creation failed for their caller. */
   readonly findsOrphans: boolean
-  /** Whether there has been room for one more handler. */
+  /** Whether there has been room for one more handler anywhere. */
   readonly hasRoom: boolean
+  /** Whether there has been room in one process: a handler that gets its answer waits for a slot there. */
+  readonly hasRoomIn: (process: Process) => boolean
 }
 
 /**
@@ -56,7 +59,7 @@ export interface Calm {
  *
  * @since 0.1.0
  */
-export const judge = (file: TaskFile, { findsOrphans, hasRoom, nowMs }: Calm): Found => {
+export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, nowMs }: Calm): Found => {
   const { now: task } = file
   // A task whose creation failed for its caller may be nobody's until it expires: no client knows of it.
   const isOrphan = !findsOrphans && !file.isAcknowledged && file.runs.length === 0
@@ -66,7 +69,7 @@ export const judge = (file: TaskFile, { findsOrphans, hasRoom, nowMs }: Calm): F
     if (isStopped && nowMs > run.stubbornUntilMs + patienceMs) {
       found.push(breach("cancel-ignored", `${run.process.name} still runs ${file.name}`))
     }
-    const key = run.attempt === task?.attempt
+    const key = run.attempt === task?.attempt && hasRoomIn(run.process)
       ? run.waits.find((key) => isOverdue(file, nowMs, isAnswered(key)))
       : undefined
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))

@@ -17,10 +17,23 @@ import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type { InvalidAnswer } from "../TaskEngineError.ts"
 import type { Limits } from "../TaskLimits.ts"
 import type { RegisteredTool } from "../TaskTools.ts"
+import * as answers from "./answers.ts"
 import { Attempt, type AttemptCommand } from "./attempt.ts"
 import type { Put, Worker } from "./taskHandle.ts"
+
+/**
+ * What earlier rounds and the client bring to this one.
+ *
+ * @since 0.1.0
+ */
+export interface Brought {
+  readonly answers: ReadonlyArray<Answered>
+  /** Answers to what has not been asked yet; those to what has are among the others. */
+  readonly responses: Schema.JsonObject
+}
 
 /**
  * The task that a call is for the time of a round: it was never stored, and nobody will ever poll it.
@@ -63,14 +76,15 @@ export class Round implements Worker {
   readonly taskId = Option.none<string>()
   readonly number = 0
   mute: Schema.JsonObject | undefined = undefined
+  /** An answer that does not fit the question it was brought for. */
+  fault: InvalidAnswer | undefined = undefined
   /** Opens whenever there may be something to look at. */
   readonly news = Latch.makeUnsafe(false)
   readonly attempt: Attempt
   private stored: Task.Stored
-  /** What was asked in earlier rounds and has been answered. */
-  private readonly brought: ReadonlyArray<Answered>
+  private readonly brought: Brought
 
-  constructor(task: Task.Task, brought: ReadonlyArray<Answered>) {
+  constructor(task: Task.Task, brought: Brought) {
     this.brought = brought
     this.stored = { task, version: 1 }
     this.attempt = new Attempt({
@@ -105,7 +119,7 @@ export class Round implements Worker {
   /** All answers and steps so far; what nobody has asked for in this round is kept for later. */
   get journal(): TaskJournal {
     const now = this.task.questions.filter((question) => question.state === "answered")
-    const kept = this.brought.filter(({ key }) => Task.findQuestion(this.task, key) === undefined)
+    const kept = this.brought.answers.filter(({ key }) => Task.findQuestion(this.task, key) === undefined)
     return { answers: [...now, ...kept], steps: this.task.steps }
   }
 
@@ -133,9 +147,14 @@ export class Round implements Worker {
   }
 
   private readonly responseTo = (question: Put): Schema.Json | undefined => {
-    const answered = this.brought.find(({ key }) => key === question.key)
+    const { answers: earlier, responses } = this.brought
+    const answered = earlier.find(({ key }) => key === question.key)
     // What was answered is that request and no other.
-    return answered !== undefined && isSame(answered.request, question.request) ? answered.response : undefined
+    if (answered !== undefined) return isSame(answered.request, question.request) ? answered.response : undefined
+    const checked = answers.checkAll([question], responses)
+    if (Result.isSuccess(checked)) return checked.success[0]?.response
+    this.fault = checked.failure
+    return undefined
   }
 }
 
@@ -153,7 +172,7 @@ type End<A> =
  *
  * @since 0.1.0
  */
-export const supervise = <A>(round: Round, effect: Effect.Effect<A>): Effect.Effect<End<A>> =>
+export const supervise = <A>(round: Round, effect: Effect.Effect<A>): Effect.Effect<End<A>, InvalidAnswer> =>
   Effect.flatMap(
     Effect.forkChild(effect),
     (fiber) => Effect.onInterrupt(watch(round, fiber), () => Fiber.interrupt(fiber))
@@ -162,7 +181,7 @@ export const supervise = <A>(round: Round, effect: Effect.Effect<A>): Effect.Eff
 const watch = Effect.fnUntraced(function*<A>(
   round: Round,
   fiber: Fiber.Fiber<A>
-): Effect.fn.Return<End<A>> {
+): Effect.fn.Return<End<A>, InvalidAnswer> {
   fiber.addObserver(() => round.news.openUnsafe())
   while (round.outstanding.length === 0) {
     yield* round.news.await
@@ -177,6 +196,7 @@ const watch = Effect.fnUntraced(function*<A>(
   // Where it cannot be interrupted, it ends as if it had been: no answer comes in this round.
   round.attempt.abandon()
   const exit = yield* Fiber.await(fiber)
+  if (round.fault !== undefined) return yield* round.fault
   return yield* ended(exit, { _tag: "Asked" })
 })
 
