@@ -45,7 +45,7 @@ describe("a simulation", () => {
   })
 
   it("breaks no rule where it once did", () => {
-    for (const seed of [214, 321, 661, 1089]) {
+    for (const seed of [91, 214, 321, 661, 1089]) {
       assert.deepStrictEqual(Simulation.run(drawScenario(seed)).violations, [], `seed ${seed}`)
     }
   })
