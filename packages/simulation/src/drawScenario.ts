@@ -11,6 +11,7 @@ import { type RateName, rateNames, type Rates } from "./Faults.ts"
 import { runnerNames } from "./runners.ts"
 import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
+import * as situations from "./situations.ts"
 import { toolNames } from "./Tools.ts"
 
 const draw = (dice: Dice, chance: number, low: number, high: number): number | undefined =>
@@ -124,6 +125,9 @@ const drawRates = (dice: Dice): Rates => {
   return rates
 }
 
+/** In how many worlds a rare situation is brought about. */
+const rareness = 0.15
+
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
  *
@@ -135,13 +139,21 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
   const servers = dice.between(1, 3)
   const clients = dice.between(1, 4) * size
   const there = { servers, clients, calmAtMs }
+  const rare = dice.stream("situation")
+  const situation = rare.chance(rareness) ? situations.draw(rare, rare.pick(situations.aims), there) : undefined
   return {
     seed,
     runner: dice.stream("runner").pick(runnerNames),
     calmAtMs,
     servers: list(servers, (index) => drawServer(dice.stream(`server ${index}`))),
-    clients: list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
-    troubles: list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
+    clients: [
+      ...list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
+      ...situation === undefined ? [] : [{ owner: "zoe", snoops: false, calls: [situation.call] }]
+    ],
+    troubles: [
+      ...list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
+      ...situation?.troubles ?? []
+    ],
     rates: drawRates(dice.stream("rates")),
     maxTurn: dice.pick([8, 64, 2048]),
     isSteady: false
