@@ -98,6 +98,11 @@ export class TaskFile {
     return this.versions.at(-1)?.stored?.task
   }
 
+  /** The task as it is, or was when it was last in the store. */
+  get last(): Task.Task | undefined {
+    return this.versions.findLast(({ stored }) => stored !== undefined)?.stored?.task
+  }
+
   /** What it was at any time since so many changes of the store had been made. */
   since(seq: number): ReadonlyArray<Version> {
     const first = this.versions.findLastIndex((version) => version.seq <= seq)

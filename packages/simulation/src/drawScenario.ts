@@ -9,7 +9,7 @@
 import { Dice } from "./Dice.ts"
 import { type RateName, rateNames, type Rates } from "./Faults.ts"
 import { runnerNames } from "./runners.ts"
-import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import type { Call, ClientPlan, ClockPlan, LibraryPlan, Manner, Scenario, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
 import * as situations from "./situations.ts"
 import { toolNames } from "./Tools.ts"
@@ -69,19 +69,33 @@ const drawCall = (dice: Dice, calmAtMs: number): Call => ({
   giveUpAfterMs: draw(dice, 0.1, 1_000, 20_000)
 })
 
-const drawClient = (dice: Dice, calmAtMs: number): ClientPlan => ({
-  owner: dice.pick(["ada", "bob", "eve"]),
-  snoops: dice.chance(0.3),
-  calls: list(dice.between(1, 4), (index) => drawCall(dice.stream(`call ${index}`), calmAtMs))
-})
+/** How many of the clients call through the client library. */
+const libraryShare = 0.4
 
-const drawServer = (dice: Dice): ServerPlan => ({
+const drawClock = (dice: Dice): ClockPlan => ({
   aheadMs: dice.chance(0.3) ? dice.between(-20_000, 20_000) : 0,
   pace: dice.chance(0.2) ? dice.between(99, 101) / 100 : 1
 })
 
+const drawLibrary = (dice: Dice): LibraryPlan => ({
+  ...drawClock(dice),
+  patienceMs: dice.pick([120_000, 120_000, 20_000])
+})
+
+const drawClient = (dice: Dice, calmAtMs: number): ClientPlan => {
+  const library = dice.stream("library")
+  const isLibrary = library.chance(libraryShare)
+  return {
+    owner: dice.pick(["ada", "bob", "eve"]),
+    snoops: dice.chance(0.3) && !isLibrary,
+    ...isLibrary ? { library: drawLibrary(library) } : {},
+    calls: list(dice.between(1, 4), (index) => drawCall(dice.stream(`call ${index}`), calmAtMs))
+  }
+}
+
 const troubleKinds = [
-  "crash", "crash", "shutdown", "shutdown", "outage", "silence", "isolation", "partition", "jump", "spell"
+  "crash", "crash", "shutdown", "shutdown", "outage", "silence", "isolation", "partition", "jump", "spell",
+  "client-crash", "client-jump"
 ] as const
 
 /** What there is in a world for something to go wrong with. */
@@ -110,6 +124,10 @@ const drawTrouble = (dice: Dice, there: There): Trouble => {
       return { kind: "partition", atMs, client: dice.between(0, there.clients - 1), server, forMs }
     case "spell":
       return { kind: "spell", atMs, what: dice.pick(rateNames), forMs: dice.between(10, 3_000) }
+    case "client-crash":
+      return { kind: "client-crash", atMs, client: dice.between(0, there.clients - 1), forMs }
+    case "client-jump":
+      return { kind: "client-jump", atMs, client: dice.between(0, there.clients - 1), byMs: dice.between(-60_000, 60_000) }
     case "jump":
       return { kind: "jump", atMs, server, byMs: dice.between(-60_000, 60_000) }
   }
@@ -126,7 +144,7 @@ const drawRates = (dice: Dice): Rates => {
 }
 
 /** In how many worlds a rare situation is brought about. */
-const rareness = 0.15
+const rareness = 0.2
 
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
@@ -145,7 +163,7 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
     seed,
     runner: dice.stream("runner").pick(runnerNames),
     calmAtMs,
-    servers: list(servers, (index) => drawServer(dice.stream(`server ${index}`))),
+    servers: list(servers, (index) => drawClock(dice.stream(`server ${index}`))),
     clients: [
       ...list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
       ...situation === undefined ? [] : [{ owner: "zoe", snoops: false, calls: [situation.call] }]

@@ -59,11 +59,39 @@ const answeredInPart: Draw = (dice, atMs, servers) => {
   }
 }
 
+/** A handler that has not heard that it is to stop is interrupted, since its server goes away. */
+const leavesUnaware: Draw = (dice, atMs, servers) => ({
+  call: { atMs, tool: "resumable", script: "sleep 8000; end ok", manner: "right", cancelAfterMs: dice.between(300, 1_200) },
+  troubles: [
+    { kind: "silence", atMs, forMs: 8_000 },
+    ...servers.map((server) => ({
+      kind: "shutdown",
+      atMs: atMs + dice.between(1_400, 3_000),
+      server,
+      forMs: 2_000
+    } as const))
+  ]
+})
+
+/** A task waits for its user when its server goes away, and nobody has it when it is cancelled, or its life ends. */
+const leftParked = (tool: "resumable" | "brief", cancelAfterMs: number | undefined): Draw => (dice, atMs, servers) => ({
+  call: { atMs, tool, script: "ask a; end ok", manner: "never", cancelAfterMs },
+  troubles: servers.slice(1).map((server) => ({
+    kind: "shutdown",
+    atMs: atMs + dice.between(300, 1_200),
+    server,
+    forMs: 18_000
+  }))
+})
+
 /** The situations, by the transition that each of them is for. */
 const situations = {
   "cancelling Start failed": foundTooLate,
   "cancelling Extend cancelling": wantsMore,
-  "unattended Answer unattended": answeredInPart
+  "cancelling Release cancelled": leavesUnaware,
+  "unattended Answer unattended": answeredInPart,
+  "unattended Cancel cancelled": leftParked("resumable", 2_000),
+  "unattended Expire failed": leftParked("brief", undefined)
 } as const satisfies Readonly<Record<string, Draw>>
 
 /** How long a situation lasts. */
@@ -84,7 +112,10 @@ export type Aim = keyof typeof situations
 export const aims: readonly [Aim, ...ReadonlyArray<Aim>] = [
   "cancelling Start failed",
   "cancelling Extend cancelling",
-  "unattended Answer unattended"
+  "cancelling Release cancelled",
+  "unattended Answer unattended",
+  "unattended Cancel cancelled",
+  "unattended Expire failed"
 ]
 
 /**
