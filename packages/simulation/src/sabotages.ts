@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { clientSabotages } from "./clientSabotages.ts"
 import { replicaSabotages, type Sabotage } from "./replicaSabotages.ts"
 
 export type { Sabotage } from "./replicaSabotages.ts"
@@ -249,6 +250,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `result: "{}", isError`
   },
   ...replicaSabotages,
+  ...clientSabotages,
   // What the whole is promised.
   {
     name: "offer forgotten",
