@@ -40,7 +40,8 @@ describe("TaskMachine", () => {
       const start = { _tag: "Start", at: before.createdAt } as const
       const [question] = Task.outstanding(before)
       const limit = before.policy.maxLostAttempts
-      let [waits, dies]: Array<Task.Task> = [before, before]
+      let waits: Task.Task = before
+      let dies: Task.Task = before
       for (let crash = 0; crash <= limit + 2; crash++) dies = Task.isTerminal(dies) ? dies : checkedStep(dies, start)
       assert.isTrue(Task.isTerminal(dies), "it is started no more")
       if (question === undefined || before.lostAttempts > 0) continue

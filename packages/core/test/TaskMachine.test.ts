@@ -26,7 +26,6 @@ const internal = (message: string) => ({ code: -32603, message })
 const timedOut = internal("The task has expired before it ended")
 const interrupted = internal("The tool was interrupted before it ended")
 const notRepeatable = internal("The server stopped while the tool was running, and the tool must not be run twice")
-const lostTooOften = internal("The server stopped too often while the tool was running")
 const failed = (error: Task.TaskError, when = at, ttlMs = 60_000) =>
   ({ _tag: "Failed", at: when, ttlMs, error } as const)
 const cancelled = { _tag: "Cancelled", at, ttlMs: 60_000 } as const
@@ -68,17 +67,6 @@ describe("Start", () => {
     given(under(after(started), { recovery: "fail" })).when(start).yields(lost, failed(notRepeatable)))
   it("starts a task that must not be repeated once", () =>
     given(under(after(), { recovery: "fail" })).when(start).yields({ _tag: "Started", at, attempt: 1 }))
-  it("fails a task whose attempts were lost too often in a row", () => {
-    given(under(after(started), { maxLostAttempts: 0 })).when(start).yields(lost, failed(lostTooOften))
-    const again = [lost, { ...restarted, at: createdAt }] as const
-    given(started, ...again).when(start).yields(lost, failed(lostTooOften))
-    given(started, ...again, recorded("load")).when(start).yields(lost, { ...restarted, attempt: 3 })
-  })
-  it("does not hold against a task that an attempt was lost while it waited", () => {
-    const waiting = under(inPhase.parked, { maxLostAttempts: 0 })
-    given(waiting).when(start).yields(lost, restarted)
-    given({ ...waiting, lostAttempts: 1 }).when(start).yields(lost, failed(lostTooOften))
-  })
   it("follows the attempt that it names, and no other", () => {
     given().when({ ...start, after: 0 }).yields({ _tag: "Started", at, attempt: 1 })
     given(started).when({ ...start, after: 1 }).yields(lost, restarted)
@@ -108,14 +96,6 @@ describe("Ask", () => {
   const requested = { _tag: "InputRequested", at, ...question("name") } as const
   it("asks the client", () => given(started).when(ask).yields(requested))
   it("attaches to the same request", () => given(started, asked("name")).when(ask).yields())
-  it("says that a question is waited for again, once after attempts were lost", () => {
-    const lostOnce = after(started, asked("name"), lost, { ...restarted, attempt: 1 })
-    const awaited = { _tag: "InputAwaited", at, key: "name" } as const
-    given(lostOnce).when(ask).yields(awaited)
-    given(TaskMachine.evolve(lostOnce, awaited)).when(ask).yields()
-    given(TaskMachine.evolve(lostOnce, answered("name"))).when(ask).yields()
-    given({ ...after(started, asked("name"), answered("name")), lostAttempts: 1 }).when(ask).yields()
-  })
   it("finds the answer", () => given(started, asked("name"), answered("name")).when(ask).yields())
   it("refuses a withdrawn key, which the client may have answered already, and grants another", () => {
     given(started, asked("name"), withdrawn("name")).when(ask).refuses("KeyWithdrawn")
@@ -314,17 +294,6 @@ describe("evolve", () => {
   it("counts lost attempts", () => {
     assert.deepStrictEqual(next(inPhase.running, { _tag: "Start", at }), { ...running, attempt: 2, lostAttempts: 1 })
     assert.deepStrictEqual(after(started, lost), { ...running, running: false, lostAttempts: 1 })
-  })
-  it("counts those that were lost in a row", () => {
-    const lostOnce = after(started, asked("name"), lost, { ...restarted, at })
-    assert.deepStrictEqual(next(lostOnce, { _tag: "Ask", at, attempt: 2, ...question("name") }), {
-      ...lostOnce,
-      lostAttempts: 0
-    })
-    for (const event of [recorded("load"), asked("b"), answered("name"), withdrawn("name")]) {
-      assert.strictEqual(TaskMachine.evolve(lostOnce, event).lostAttempts, 0)
-    }
-    assert.strictEqual(TaskMachine.evolve(lostOnce, released).lostAttempts, 1)
   })
   it("hands back", () =>
     assert.deepStrictEqual(next(inPhase.parked, { _tag: "Release", at, attempt }), {

@@ -126,7 +126,7 @@ export const cases: ReadonlyArray<RunnerCase> = [
       assert.strictEqual(yield* Ref.get(answers), 3)
     })),
 
-  shared("a parked task goes from one process that stands still to another, any number of times", ({ becomes, until }) =>
+  shared("a parked task goes from each process that stands still to the next", ({ becomes, until }) =>
     Effect.gen(function*() {
       const resumable = askingAfter(Effect.void)
       const watching = yield* start({}, idle)
