@@ -96,7 +96,11 @@ describe("invariant", () => {
   it("9: a handler that gets no further and kills its process fails its task", () => {
     const lives = (task: Task.Task, ...commands: ReadonlyArray<(attempt: number) => TaskCommand.TaskCommand>) => {
       let now = under(task, { maxLostAttempts: 3 })
-      while (!Task.isTerminal(now)) now = run(now, start, ...commands.map((command) => command(now.attempt + 1)))
+      // A machine that does not count would go on for ever.
+      while (!Task.isTerminal(now) && now.attempt < 9) {
+        const next = now.attempt + 1
+        now = run(now, start, ...commands.map((command) => command(next)))
+      }
       return [now.status, now.attempt]
     }
     const report = (attempt: number) => ({ _tag: "Report", at, attempt, message: `${attempt}` } as const)
