@@ -126,7 +126,8 @@ describe("a poll that fails", () => {
     Effect.gen(function*() {
       const clock = yield* Clock.Clock
       let aheadMs = 0
-      const set: Clock.Clock = { ...clock, currentTimeMillis: Effect.map(clock.currentTimeMillis, (ms) => ms + aheadMs) }
+      const currentTimeMillis = Effect.map(clock.currentTimeMillis, (ms) => ms + aheadMs)
+      const set: Clock.Clock = { ...clock, currentTimeMillis }
       const { client, server } = yield* TestClient.make({
         "tasks/get": [by(() => {
           aheadMs += 3_600_000

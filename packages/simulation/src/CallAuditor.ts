@@ -16,6 +16,9 @@ import type { Call } from "./Scenario.ts"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { TaskFile } from "./TaskFile.ts"
 
+/** What was asked for. */
+type Asked = Pick<callRules.Request, "method" | "params">
+
 /** How long a client that listens may take to look again by itself, with what a poll may take, in milliseconds. */
 const lookMs = 45_000
 
@@ -88,7 +91,7 @@ export class CallAuditor {
   }
 
   /** Hears that the library gets the answer to a request. */
-  hears(file: CallFile, { method, params }: Pick<callRules.Request, "method" | "params">, answer: Answer, time: number) {
+  hears(file: CallFile, { method, params }: Asked, answer: Answer, time: number): void {
     const kind = callRules.kindOf(method, params)
     if ("error" in answer && answer.error.code === -32603) this.misses(file, { method, params })
     else file.failingSinceMs.delete(kind)
@@ -129,7 +132,7 @@ export class CallAuditor {
   }
 
   /** Hears that a request of the library came to nothing. */
-  misses(file: CallFile, { method, params }: Pick<callRules.Request, "method" | "params">): void {
+  misses(file: CallFile, { method, params }: Asked): void {
     const kind = callRules.kindOf(method, params)
     if (!file.failingSinceMs.has(kind)) file.failingSinceMs.set(kind, this.nowMs)
   }

@@ -7,9 +7,9 @@
  * @since 0.2.0
  */
 import * as TaskClient from "@effect-mcp-tasks/client/TaskClient"
-import { TransportError } from "@effect-mcp-tasks/client/TaskClientError"
+import * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
 import * as TaskHandleStore from "@effect-mcp-tasks/client/TaskHandleStore"
-import { type Incoming, type Outgoing, readMessage, Transport } from "@effect-mcp-tasks/client/Transport"
+import * as Transport from "@effect-mcp-tasks/client/Transport"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -85,7 +85,10 @@ export class LibraryClient {
       onError: (text) => auditor.object("defect", `${name}: ${text}`),
       services: this.memory
     })
-    const transport = Layer.succeed(Transport, { isAmbiguous: false, send: (request) => this.send(process, request) })
+    const transport = Layer.succeed(Transport.Transport, {
+      isAmbiguous: false,
+      send: (request) => this.send(process, request)
+    })
     const layer = TaskClient.layer({
       name: "simulated",
       version: "0",
@@ -136,9 +139,9 @@ export class LibraryClient {
   }).bind(this)
 
   /** Carries a request of the library to any server, and back what is said to it. */
-  private send(process: Process, request: Outgoing): Stream.Stream<Incoming, TransportError> {
-    return Stream.unwrap(Effect.map(CurrentCall, (file) =>
-      Stream.callback<Incoming, TransportError>((queue) =>
+  private send(process: Process, request: Transport.Outgoing): Messages {
+    return Stream.unwrap(Effect.map(CurrentCall, (file): Messages =>
+      Stream.callback((queue) =>
         Effect.acquireRelease(
           Effect.sync(() => this.carry(process, { request, file, queue })),
           (leave) => Effect.sync(leave)
@@ -157,10 +160,11 @@ export class LibraryClient {
       isOver = true
       if (file !== undefined) calls.misses(file, request)
     }
-    const leave = network.send({ client: process, from: this.place, owner: this.owner, body, headers: lower(headers) }, {
+    const letter = { client: process, from: this.place, owner: this.owner, body, headers: lower(headers) }
+    const leave = network.send(letter, {
       onMessage: (text, server) => {
         if (isOver) return
-        const message = Effect.runSync(readMessage(method, text))
+        const message = Effect.runSync(Transport.readMessage(method, text))
         Queue.offerUnsafe(queue, message)
         if (message._tag === "Notification" && file !== undefined) calls.notified(file, message.method, message.params)
         if (message._tag !== "Success" && message._tag !== "Failure") return
@@ -175,7 +179,7 @@ export class LibraryClient {
         if (isOver) return
         fails()
         const detail = "the connection broke"
-        Queue.failCauseUnsafe(queue, Cause.fail(new TransportError({ method, reason: "Lost", detail })))
+        Queue.failCauseUnsafe(queue, Cause.fail(new TaskClientError.TransportError({ method, reason: "Lost", detail })))
       }
     })
     return () => {
@@ -186,12 +190,14 @@ export class LibraryClient {
   }
 }
 
+type Messages = Stream.Stream<Transport.Incoming, TaskClientError.TransportError>
+
 /** A request that is carried, and where what is said to it goes. */
 interface Carried {
-  readonly request: Outgoing
+  readonly request: Transport.Outgoing
   readonly file: CallFile | undefined
-  readonly queue: Queue.Queue<Incoming, TransportError | Cause.Done>
+  readonly queue: Queue.Queue<Transport.Incoming, TaskClientError.TransportError | Cause.Done>
 }
 
-const lower = (headers: Outgoing["headers"]): Outgoing["headers"] =>
+const lower = (headers: Transport.Outgoing["headers"]): Transport.Outgoing["headers"] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -5,7 +5,7 @@
  */
 import * as InputHandler from "@effect-mcp-tasks/client/InputHandler"
 import type * as TaskClient from "@effect-mcp-tasks/client/TaskClient"
-import { isTaskClientError, type ToolResult } from "@effect-mcp-tasks/client/TaskClientError"
+import * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
 import type { TaskHandle } from "@effect-mcp-tasks/client/TaskHandle"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -80,16 +80,16 @@ const answering = (port: LibraryPort, file: CallFile, isHandled: boolean) =>
   })
 
 /** How a call ended; a defect of the library where it is none of the ways. */
-const endOf = (exit: Exit.Exit<ToolResult, unknown>): CallEnd | undefined => {
+const endOf = (exit: Exit.Exit<TaskClientError.ToolResult, unknown>): CallEnd | undefined => {
   if (Exit.isSuccess(exit)) return { _tag: "Value", value: exit.value }
   const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
   if (error instanceof UserFailed) return { _tag: "UserFailed" }
-  if (isTaskClientError(error)) return { _tag: "Error", error }
+  if (TaskClientError.isTaskClientError(error)) return { _tag: "Error", error }
   return Cause.hasInterruptsOnly(exit.cause) ? { _tag: "Interrupted" } : undefined
 }
 
 /** Waits for a call to end, in whichever way, and tells of it. */
-const conclude = (port: LibraryPort, file: CallFile, exit: Exit.Exit<ToolResult, unknown>) =>
+const conclude = (port: LibraryPort, file: CallFile, exit: Exit.Exit<TaskClientError.ToolResult, unknown>) =>
   Effect.suspend(() => {
     const end = endOf(exit)
     if (end === undefined) return Effect.die(Exit.isFailure(exit) ? Cause.squash(exit.cause) : "no end")
@@ -120,7 +120,7 @@ const plain = Effect.fnUntraced(function*(port: LibraryPort, file: CallFile) {
 const follow = Effect.fnUntraced(function*<E>(
   port: LibraryPort,
   file: CallFile,
-  handle: TaskHandle<ToolResult, E>
+  handle: TaskHandle<TaskClientError.ToolResult, E>
 ) {
   const { call: { cancelAfterMs, manner } } = file
   yield* handle.changes.pipe(

@@ -47,7 +47,7 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     rule: "outcome-wrong",
     file: observer,
     was: `if (TaskView.isTerminal(view)) return { _tag: "Ended", view }`,
-    is: `if (view.status !== "input_required") return { _tag: "Ended", view: { ...view, status: "cancelled" } as never }`
+    is: `if (view.status !== "input_required") return { _tag: "Ended", view: { ...view, status: "cancelled" } }`
   },
   {
     name: "failure of a task taken for a cancel",

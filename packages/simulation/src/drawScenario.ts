@@ -107,6 +107,7 @@ interface There {
 
 const drawTrouble = (dice: Dice, there: There): Trouble => {
   const server = dice.between(0, there.servers - 1)
+  const client = dice.between(0, there.clients - 1)
   const atMs = dice.between(0, there.calmAtMs)
   const forMs = dice.between(10, dice.pick([2_000, 15_000, 60_000]))
   switch (dice.pick(troubleKinds)) {
@@ -121,13 +122,13 @@ const drawTrouble = (dice: Dice, there: There): Trouble => {
     case "isolation":
       return { kind: "isolation", atMs, server, forMs }
     case "partition":
-      return { kind: "partition", atMs, client: dice.between(0, there.clients - 1), server, forMs }
+      return { kind: "partition", atMs, client, server, forMs }
     case "spell":
       return { kind: "spell", atMs, what: dice.pick(rateNames), forMs: dice.between(10, 3_000) }
     case "client-crash":
-      return { kind: "client-crash", atMs, client: dice.between(0, there.clients - 1), forMs }
+      return { kind: "client-crash", atMs, client, forMs }
     case "client-jump":
-      return { kind: "client-jump", atMs, client: dice.between(0, there.clients - 1), byMs: dice.between(-60_000, 60_000) }
+      return { kind: "client-jump", atMs, client, byMs: dice.between(-60_000, 60_000) }
     case "jump":
       return { kind: "jump", atMs, server, byMs: dice.between(-60_000, 60_000) }
   }

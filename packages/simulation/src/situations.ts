@@ -61,7 +61,13 @@ const answeredInPart: Draw = (dice, atMs, servers) => {
 
 /** A handler that has not heard that it is to stop is interrupted, since its server goes away. */
 const leavesUnaware: Draw = (dice, atMs, servers) => ({
-  call: { atMs, tool: "resumable", script: "sleep 8000; end ok", manner: "right", cancelAfterMs: dice.between(300, 1_200) },
+  call: {
+    atMs,
+    tool: "resumable",
+    script: "sleep 8000; end ok",
+    manner: "right",
+    cancelAfterMs: dice.between(300, 1_200)
+  },
   troubles: [
     { kind: "silence", atMs, forMs: 8_000 },
     ...servers.map((server) => ({
