@@ -146,8 +146,11 @@ export class Auditor {
       const name = `${process.name} ${taskId}`
       return Effect.suspend(() => {
         const pending = this.commands.get(name) ?? []
-        this.commands.set(name, [...pending, ...tags])
-        return Effect.ensuring(effect, Effect.sync(() => this.commands.set(name, pending)))
+        this.commands.set(name, pending)
+        pending.push(...tags)
+        // Commands overlap: each takes back its own.
+        const over = () => tags.forEach((tag) => pending.splice(pending.indexOf(tag), 1))
+        return Effect.ensuring(effect, Effect.sync(over))
       })
     }
     const refused = (taskId: string, tag: string, to: string) => {
