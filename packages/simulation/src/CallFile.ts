@@ -37,6 +37,8 @@ export class CallFile {
   cancels = 0
   /** What the user wants of the task besides its result. */
   wish: "cancel" | "leave" | undefined
+  /** When its caller was interrupted, in milliseconds of the world. */
+  wishMs = Number.POSITIVE_INFINITY
   /** How many processes of its client have gone on with it. */
   lives = 1
   isOver = false

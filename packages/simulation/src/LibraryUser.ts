@@ -109,6 +109,7 @@ const plain = Effect.fnUntraced(function*(port: LibraryPort, file: CallFile) {
     const interrupting = Effect.andThen(Effect.sleep(afterMs), Effect.suspend(() => {
       port.onFault(onInterrupt === "leave" ? "user-gives-up" : "user-interrupts")
       file.wish ??= onInterrupt
+      file.wishMs = port.process.world.now
       return Fiber.interrupt(calling)
     }))
     yield* Effect.raceFirst(Fiber.await(calling), Effect.andThen(interrupting, Effect.never))

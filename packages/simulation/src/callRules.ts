@@ -43,7 +43,7 @@ const listenMs = 500
 export const sends = (request: Request, file: CallFile): Found => {
   const { method } = request
   const { name } = file
-  if (method === "tools/call") return file.calls > 0 ? breach("call-repeated", name) : none
+  if (method === "tools/call") return calls(request, file)
   if (!method.startsWith("tasks/") && method !== "subscriptions/listen") return none
   if (file.isOver) return breach("asked-after-end", `${name} is over, and sends ${method}`)
   switch (method) {
@@ -56,6 +56,11 @@ export const sends = (request: Request, file: CallFile): Found => {
     default:
       return request.nowMs - file.listenedMs < listenMs * slack ? breach("polled-early", `${name} listens again`) : none
   }
+}
+
+const calls = ({ nowMs }: Request, { calls, name, wishMs }: CallFile): Found => {
+  if (calls > 0) return breach("call-repeated", name)
+  return nowMs > wishMs ? breach("asked-after-end", `${name} calls its tool, and was interrupted before`) : none
 }
 
 const polls = ({ nowMs }: Request, file: CallFile): Found => {

@@ -81,8 +81,8 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     name: "tool called again when its answer is lost",
     rule: "call-repeated",
     file: calling,
-    was: `Effect.catchTag(send(call, added), "ProtocolError", (error) =>`,
-    is: `Effect.catchTag(Effect.retry(send(call, added), { times: 1 }), "ProtocolError", (error) =>`
+    was: `Effect.catchTag(attempt(call, added), "ProtocolError", (error) =>`,
+    is: `Effect.catchTag(Effect.retry(attempt(call, added), { times: 1 }), "ProtocolError", (error) =>`
   },
   {
     name: "user asked with every view",
@@ -141,6 +141,13 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     file: observation,
     was: `onView: (view) => Effect.andThen(session.take(task, view), session.wakeUp(task)),`,
     is: `onView: (view) => session.take(task, view),`
+  },
+  {
+    name: "tool called for a caller who has left",
+    rule: "asked-after-end",
+    file: calling,
+    was: `call.restore(tools.find(call.tool))`,
+    is: `tools.find(call.tool)`
   },
   {
     name: "older view shown",
