@@ -43,6 +43,8 @@ const createTable = (table: string) =>
     yield* sql`CREATE INDEX ${sql(`${table}_owner`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
   })
 
+const columnNames = ["task_id", "version", "owner", "live", "due_at", "head", "result", "body"]
+
 type Operation = TaskStoreError["operation"]
 
 /** Drivers read integers as they like: as numbers, as text (Postgres, BIGINT) or as bigints (`SafeIntegers`). */
@@ -102,7 +104,7 @@ interface Table {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
-  yield* migrations.run(table, { "0001_tasks": createTable(table) })
+  yield* migrations.run(table, columnNames, { "0001_tasks": createTable(table) })
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const on: Table = {
     sql,
