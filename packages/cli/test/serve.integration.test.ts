@@ -45,7 +45,8 @@ services.withService(services.redisBinary, () => {
         const redis = yield* OwnServer.redis()
         const store = ["--store", "redis", "--redis-url", redis.url]
         const first = yield* Cli.serveOn(...store)
-        const task = (yield* Cli.run(["call", first, "export_report", JSON.stringify({ rows: 42 }), "--detach"])).stdout.trim()
+        const called = yield* Cli.run(["call", first, "export_report", JSON.stringify({ rows: 42 }), "--detach"])
+        const task = called.stdout.trim()
         const attempt = Effect.map(
           Cli.run(["tasks", "show", task, ...store, "--json"]),
           ({ stdout }) => (JSON.parse(stdout) as { readonly attempt: number }).attempt

@@ -97,7 +97,8 @@ export const encode = (task: Task.Task): TaskRecord => {
 }
 
 /**
- * What a store has read under an id, before anybody has looked at it: a database may be damaged, or written to by others.
+ * What a store has read under an id, before anybody has looked at it: a database may be damaged, or written to by
+ * others.
  *
  * @category models
  * @since 0.2.0

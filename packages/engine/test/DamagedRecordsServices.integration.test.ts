@@ -18,7 +18,9 @@ const engine = TaskEngine.layer.pipe(
 
 const old = (taskId: string) => working({ taskId, createdAt: 0, lastUpdatedAt: 0, ttlMs: taskId.length })
 
-/** One task of three is damaged, the first in every order: the others are listed, found when due, expired and removed. */
+/**
+ * One task of three is damaged, the first in every order: the others are listed, found when due, expired and removed.
+ */
 const leavesOthers = Effect.fnUntraced(function*<E, R>(damage: Effect.Effect<unknown, E, R>, isSeenByPolls = true) {
   const store = yield* TaskStore.TaskStore
   for (const taskId of ["bad", "live", "over-1"]) {

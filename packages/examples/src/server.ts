@@ -24,8 +24,8 @@ const layerRunBy = <Engine, E, R>(engine: Layer.Layer<Engine, E, R>) =>
   )
 
 /**
- * Serves the tools over HTTP at `/mcp`, on the HTTP server, the store and the outside world that are provided. The store
- * is for this process alone.
+ * Serves the tools over HTTP at `/mcp`, on the HTTP server, the store and the outside world that are provided. The
+ * store is for this process alone.
  *
  * @since 0.1.0
  */

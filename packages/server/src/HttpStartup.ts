@@ -86,8 +86,8 @@ const notServing = (_: unknown, response: NodeResponse): void => {
  * **Details**
  *
  * A port that is in use, a file or a database that cannot be used, and wrong configuration are told in a sentence that
- * says what to do, and the program ends with exit code 1. Everything else, such as a tool that cannot be offered, is the
- * program's own fault and keeps its stack trace.
+ * says what to do, and the program ends with exit code 1. Everything else, such as a tool that cannot be offered, is
+ * the program's own fault and keeps its stack trace.
  *
  * **Example**
  *

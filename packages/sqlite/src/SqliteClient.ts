@@ -8,7 +8,8 @@
  *   of failing half-way with "database is locked".
  * - The settings are read back from the open connection; one that is not in force fails the layer.
  * - Every failure is a `SqlError` that says what happened. A value is stored exactly or refused.
- * - Once the file is deleted or replaced, statements fail within a second: what they wrote would be lost with the handle.
+ * - Once the file is deleted or replaced, statements fail within a second: what they wrote would be lost with the
+ * handle.
  * - No statement stays open between two calls, and the write-ahead log is cut back to 16 MiB after it has grown.
  *
  * @since 0.1.0

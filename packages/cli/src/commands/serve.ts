@@ -30,8 +30,8 @@ const port = Flag.Int("port").pipe(
 )
 
 /**
- * A file or a memory is this process's alone. A database may have others on it, now or later: two embedded servers would
- * take up each other's tasks when they start.
+ * A file or a memory is this process's alone. A database may have others on it, now or later: two embedded servers
+ * would take up each other's tasks when they start.
  */
 const serverOn = (
   given: Store.Input

@@ -2,8 +2,8 @@
  * The tasks that a listing finds, without those whose record cannot be decoded.
  *
  * One damaged record, or one that a newer release wrote, must not keep a server from starting or hide all the others.
- * It stays where it is, every read of it by its id fails, and the log names it once. Whoever polls it is told too, though
- * a poll reads only what is whole: nobody runs that task any more.
+ * It stays where it is, every read of it by its id fails, and the log names it once. Whoever polls it is told too,
+ * though a poll reads only what is whole: nobody runs that task any more.
  *
  * @since 0.1.0
  */

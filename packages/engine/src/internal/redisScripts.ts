@@ -160,8 +160,8 @@ return 1`
 
 /**
  * What is due, as id, version and life of each. An id without its task (Redis was told to evict) is dropped, since it
- * would come up for ever. Only its owner's count keeps it: nobody knows any more whose it was. A key that is no hash, or
- * one without these members, is there, and damaged: it must not fail the script, which is for all tasks.
+ * would come up for ever. Only its owner's count keeps it: nobody knows any more whose it was. A key that is no hash,
+ * or one without these members, is there, and damaged: it must not fail the script, which is for all tasks.
  *
  * @since 0.1.0
  */
@@ -208,8 +208,8 @@ export interface Listing {
 const stride = 500
 
 /**
- * One stretch of a list: the last member that was looked at, or nothing at the end; then id, version, body, result, owner
- * and life of each hit. What is damaged is a hit too, whatever is asked for.
+ * One stretch of a list: the last member that was looked at, or nothing at the end; then id, version, body, result,
+ * owner and life of each hit. What is damaged is a hit too, whatever is asked for.
  *
  * @since 0.1.0
  */

@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -104,8 +103,8 @@ interface Answered<A> {
 }
 
 /**
- * A client tells answers apart by their order on the connection, and by nothing else. One that is whole, but about another
- * task than the question, shows that the order is lost: nothing on this connection can be believed any more.
+ * A client tells answers apart by their order on the connection, and by nothing else. One that is whole, but about
+ * another task than the question, shows that the order is lost: nothing on this connection can be believed any more.
  */
 const checking = (leave: Effect.Effect<void>) => <A>(operation: Operation, { decode, taskId, text }: Answered<A>) => {
   const decoded = decode(taskId)

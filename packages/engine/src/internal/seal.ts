@@ -2,8 +2,8 @@
  * A check sum over what a poll answers with, so that damaged text is noticed without parsing it.
  *
  * CRC-32 notices every damage that spans at most 32 bits, and of all others all but one in four thousand million. It is
- * no signature: whoever may write to the store can make a seal that fits. `docs/decisions/0017-sealed-heads.md` says what
- * it costs.
+ * no signature: whoever may write to the store can make a seal that fits. `docs/decisions/0017-sealed-heads.md` says
+ * what it costs.
  *
  * @since 0.2.0
  */

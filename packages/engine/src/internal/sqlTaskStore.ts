@@ -53,7 +53,9 @@ type Integer = number | string | bigint
 /** What a column of any database may hold, whatever it was made for. */
 type Column = Integer | Uint8Array | null
 
-/** Integers that are read as text: one that is too large for a number would fail the statement, and with it all rows. */
+/**
+ * Integers that are read as text: one that is too large for a number would fail the statement, and with it all rows.
+ */
 type IntegerText = string | null
 
 interface Row {
@@ -264,7 +266,8 @@ const columns = ({ literal }: SqlClient.SqlClient) =>
 /** What is read one by one, which is what requests do. */
 const readingOne = ({ damaged, prepared, sql, tasks }: Table): Pick<TaskStore["Service"], "read" | "view"> => {
   const read = prepared<Row>(sql`SELECT ${columns(sql)} FROM ${tasks} WHERE task_id = ${later}`)
-  const view = prepared<ViewRow>(sql`SELECT version, owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
+  const view = prepared<ViewRow>(sql`SELECT
+    version, owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
     FROM ${tasks} WHERE task_id = ${later}`)
   return {
     read: Effect.fnUntraced(function*(taskId) {
@@ -281,8 +284,8 @@ const readingOne = ({ damaged, prepared, sql, tasks }: Table): Pick<TaskStore["S
 
 const readingMany = ({ damaged, sql, tasks }: Table): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
   due: (now, limit) =>
-    sql<DueRow>`SELECT task_id, CAST(version AS TEXT) AS version, CAST(live AS TEXT) AS live FROM ${tasks}
-      WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
+    sql<DueRow>`SELECT task_id, CAST(version AS TEXT) AS version, CAST(live AS TEXT) AS live
+      FROM ${tasks} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
       Effect.mapBoth({
         onFailure: storeFailure.fromSql("due"),
         onSuccess: (rows) =>
@@ -340,9 +343,9 @@ const decode = (taskId: string, row: Row): Effect.Effect<Task.Stored, TaskStoreE
 const viewed = (
   damaged: readable.Damaged,
   taskId: string,
-  { due_at, head, live, owner, result, version }: ViewRow
+  { due_at: dueAt, head, live, owner, result, version }: ViewRow
 ): Result.Result<Option.Option<TaskView>, TaskStoreError> =>
-  Result.mapBoth(damaged.view({ taskId, version: plain(version), owner, live: flag(live), dueAt: due_at, head, result }), {
+  Result.mapBoth(damaged.view({ taskId, version: plain(version), owner, live: flag(live), dueAt, head, result }), {
     onSuccess: Option.some,
     onFailure: (corrupt) => new TaskStoreError({ operation: "view", ...corrupt })
   })

@@ -34,8 +34,8 @@ export const decode = (
 }
 
 /**
- * Whether what went wrong is wrong with one task and not with the store: its record is damaged, or it breaks what handles
- * it. To try again could not help, and others must not suffer from it.
+ * Whether what went wrong is wrong with one task and not with the store: its record is damaged, or it breaks what
+ * handles it. To try again could not help, and others must not suffer from it.
  *
  * @since 0.2.0
  */

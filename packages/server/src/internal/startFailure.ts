@@ -48,7 +48,7 @@ const reasonOf = (error: unknown): string => {
   let at: unknown = error
   for (let depth = 0; depth < 8 && Predicate.isObject(at); depth++) {
     const { cause, code, errors, message, reason } = at as Fields
-    const [text] = [message, code].filter((text): text is string => typeof text === "string" && text !== "")
+    const text = [message, code].find((text): text is string => typeof text === "string" && text !== "")
     const oneLine = text?.replaceAll(/\s*\n\s*/g, " ")
     if (oneLine !== undefined && !said.some((earlier) => earlier.includes(oneLine))) said.push(oneLine)
     at = (Array.isArray(errors) ? errors[0] : undefined) ?? (Predicate.isObject(reason) ? reason : cause)
@@ -101,5 +101,6 @@ export const explained = <A, E, R>(
     const message = Cause.hasInterruptsOnly(cause) ? Option.none<string>() : sentence(error)
     if (Option.isNone(message)) return Effect.failCause(cause)
     const text = `The server cannot start: ${message.value}`
-    return Effect.andThen(Effect.provide(Effect.logError(text), logger), Effect.fail(new CannotStart({ message: text, cause: error })))
+    const said = Effect.provide(Effect.logError(text), logger)
+    return Effect.andThen(said, Effect.fail(new CannotStart({ message: text, cause: error })))
   })

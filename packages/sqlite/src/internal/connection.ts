@@ -76,7 +76,9 @@ const openRows = (db: DatabaseSync, step: Stepping, sql: string, params: Readonl
     (rows) => Effect.sync(() => rows.return?.())
   )
 
-const nextChunk = (db: DatabaseSync, rows: NodeJS.Iterator<Record<string, SQLOutputValue>>, transformRows: TransformRows) =>
+type Rows = NodeJS.Iterator<Record<string, SQLOutputValue>>
+
+const nextChunk = (db: DatabaseSync, rows: Rows, transformRows: TransformRows) =>
   Effect.try({
     try: () => {
       const chunk: Array<Record<string, SQLOutputValue>> = []

@@ -21,7 +21,7 @@ const explanations: ReadonlyMap<number, string> = new Map([
   [6, "a table is locked by another statement"],
   [8, "the database is read-only"],
   [10, "the disk reported an I/O error"],
-  [11, "the database file is corrupt: stop what uses it and go back to a backup, or copy it and try \"sqlite3 FILE .recover\""],
+  [11, "the database file is corrupt: stop what uses it and go back to a backup, or try \"sqlite3 FILE .recover\""],
   [13, "the database is full: the disk has no space left, or max_page_count is reached"],
   [14, "the database file cannot be opened"],
   [19, "a constraint was violated"],
