@@ -33,6 +33,22 @@ describe("a task whose process goes away", () => {
       assert.deepStrictEqual(ended.result?.["content"], [{ type: "text", text: "Deleted a.txt" }])
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
+  it.live("keeps its question through more crashes than it may lose attempts", () =>
+    Effect.gen(function*() {
+      const { start } = yield* onFile
+      let server = yield* start
+      const { taskId } = yield* Caller.create(server.url, "confirm_delete", { filename: "a.txt" })
+      const parked = yield* Caller.until(server.url, taskId, isAsking(1))
+      for (let crash = 1; crash <= 7; crash++) {
+        yield* server.kill
+        server = yield* start
+      }
+      assert.deepStrictEqual((yield* Caller.get(server.url, taskId)).inputRequests, parked.inputRequests)
+      yield* Caller.answer(server.url, taskId, { confirm: confirmed })
+      const ended = yield* Caller.until(server.url, taskId, Caller.hasEnded)
+      assert.deepStrictEqual(ended.result?.["content"], [{ type: "text", text: "Deleted a.txt" }])
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+
   it.live("is not asked again for what was answered before [F1]", () =>
     Effect.gen(function*() {
       const { start } = yield* onFile

@@ -132,7 +132,7 @@ export const TaskPolicy = Schema.Struct({
   recovery: Recovery,
   /** How long, in milliseconds, an ended task stays readable at the least. */
   resultTtlMs: Millis,
-  /** How many attempts may die with their process before the task is failed. */
+  /** How many attempts in a row may die with their process before the task is failed (`TaskMachine`, invariant 9). */
   maxLostAttempts: Schema.Natural,
   /** How many distinct input keys the task may ever issue. */
   maxQuestions: Schema.Natural,
@@ -188,7 +188,7 @@ const fields = {
   /** How many times the task was started, the fence of every command of a worker; and by which worker, of several. */
   attempt: Schema.Natural,
   worker: Schema.optionalKey(Schema.NonEmptyString),
-  /** How many of those attempts died without handing the task back. */
+  /** How many of those attempts died without handing the task back, since it last got on. */
   lostAttempts: Schema.Natural,
   questions: Schema.Array(Question),
   steps: Schema.Array(Step)

@@ -60,6 +60,14 @@ export const InputRequested = Schema.TaggedStruct("InputRequested", {
 })
 
 /**
+ * The handler, run again since an attempt was lost, waits once more for the answer to a question that is still open.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export const InputAwaited = Schema.TaggedStruct("InputAwaited", { ...at, key: Schema.NonEmptyString })
+
+/**
  * The handler gave up a question.
  *
  * @category models
@@ -146,6 +154,7 @@ export const TaskEvent = Schema.Union([
   Released,
   Reported,
   InputRequested,
+  InputAwaited,
   InputWithdrawn,
   InputAnswered,
   StepRecorded,

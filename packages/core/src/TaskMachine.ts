@@ -23,10 +23,14 @@
  * 7. The journal, which is the answers and the recorded steps, only grows.
  * 8. A live task that reaches its deadline fails. On a terminal transition `ttlMs` is raised where needed, so that
  *    the outcome stays readable for the policy's `resultTtlMs`.
+ * 9. `lostAttempts` counts attempts lost in a row: what is asked, given up, answered or recorded begins the count anew,
+ *    and so does a handler that waits again for an open question. While one is open, the attempt that waited may be
+ *    lost on top. So a task that waits for its client outlives any number of processes; one that kills them fails.
  *
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
+import { interrupted, lostTooOften, notRepeatable, timedOut } from "./internal/failures.ts"
 import { jsonEqual } from "./internal/jsonEqual.ts"
 import type {
   CompletedTask,
@@ -202,9 +206,12 @@ const start = (task: LiveTask, command: Named<"Start">): Decision => {
   if (!task.running) return happened(started)
   const lost: TaskEvent = { _tag: "AttemptLost", at }
   if (task.policy.recovery === "fail") return happened(lost, failed(task, at, notRepeatable))
-  if (task.lostAttempts >= task.policy.maxLostAttempts) return happened(lost, failed(task, at, lostTooOften))
+  if (task.lostAttempts >= allowance(task)) return happened(lost, failed(task, at, lostTooOften))
   return happened(lost, started)
 }
+
+/** How many attempts may be lost before the next one that is lost ends the task (invariant 9). */
+const allowance = ({ policy, status }: LiveTask) => policy.maxLostAttempts + (status === "input_required" ? 1 : 0)
 
 /** Whether the running attempt is the one that this very `Start` began: the same worker, after the same attempt. */
 const isSameClaim = (task: LiveTask, { after, worker }: Named<"Start">): boolean =>
@@ -215,9 +222,11 @@ const ask = (task: LiveTask, command: Named<"Ask">): Decision => {
   const known = findQuestion(task, key)
   if (known !== undefined && !sameRequest(known.request, request)) return refuse(task, command, "KeyReused")
   if (known?.state === "withdrawn") return refuse(task, command, "KeyWithdrawn")
-  if (known !== undefined) return nothing
-  if (task.questions.length >= task.policy.maxQuestions) return refuse(task, command, "TooManyQuestions")
   const at = dated(task, command.at)
+  if (known !== undefined) {
+    return known.state === "answered" || task.lostAttempts === 0 ? nothing : happened({ _tag: "InputAwaited", at, key })
+  }
+  if (task.questions.length >= task.policy.maxQuestions) return refuse(task, command, "TooManyQuestions")
   // A task that would wait for input can be cancelled at once, and its client has already asked for that.
   return happened(isCancelRequested(task) ? cancelled(task, at) : { _tag: "InputRequested", at, key, request })
 }
@@ -286,13 +295,6 @@ const failed = (task: Task, at: number, error: TaskError): TaskEvent => ({
 
 const expired = (task: Task, at: number): TaskEvent => failed(task, dated(task, at), timedOut)
 
-const internal = (message: string): TaskError => ({ code: -32603, message })
-
-const timedOut = internal("The task has expired before it ended")
-const interrupted = internal("The tool was interrupted before it ended")
-const notRepeatable = internal("The server stopped while the tool was running, and the tool must not be run twice")
-const lostTooOften = internal("The server stopped too often while the tool was running")
-
 /**
  * Applies what has happened. Total: every event applies to every task, and none changes a terminal one.
  *
@@ -309,7 +311,9 @@ export const evolve = (task: Task, event: TaskEvent): Task => {
     case "Released":
       return { ...task, running: false }
     case "StepRecorded":
-      return { ...task, steps: [...task.steps, { name: event.name, value: event.value }] }
+      return { ...task, lostAttempts: 0, steps: [...task.steps, { name: event.name, value: event.value }] }
+    case "InputAwaited":
+      return { ...task, lostAttempts: 0 }
     case "CancelRequested":
       return task.status === "working" ? { ...task, cancelRequested: true } : task
     case "Reported":
@@ -360,7 +364,7 @@ const moved = (task: Task, at: number): number => Math.max(at, task.lastUpdatedA
 /** Invariant 2: the status follows from the questions. */
 const asking = (task: LiveTask, at: number, questions: ReadonlyArray<Question>): WorkingTask | InputRequiredTask => {
   const { cancelRequested, ...fields } = { cancelRequested: false, ...task }
-  const next = { ...fields, lastUpdatedAt: moved(task, at), questions }
+  const next = { ...fields, lastUpdatedAt: moved(task, at), lostAttempts: 0, questions }
   return questions.some(({ state }) => state === "outstanding")
     ? { ...next, status: "input_required" }
     : { ...next, status: "working", cancelRequested }

@@ -130,7 +130,10 @@ const stale = on("another attempt", "StaleAttempt")
 const expire: Cell = [due, otherwise("NotDue")]
 const claimed = on("the same worker, after the same attempt", "unchanged")
 const follows = on("it is to follow another attempt", "StaleAttempt")
-const recover = on("the deadline is reached, the tool must not be repeated, or too many attempts were lost", "failed")
+const recover = on(
+  "the deadline is reached, the tool must not be repeated, or too many attempts were lost in a row",
+  "failed"
+)
 
 /** The commands of a worker that has the task. What it may record changes no phase. */
 const attended = (here: Phase) => ({
@@ -155,7 +158,7 @@ const ask = (known: Outcome, to: Phase): Cell => [
   on("the key names another request", "KeyReused"),
   on("the key is withdrawn", "KeyWithdrawn"),
   known,
-  on("no key is left", "TooManyQuestions"),
+  on("it is new, and no key is left", "TooManyQuestions"),
   otherwise(to)
 ]
 
@@ -220,7 +223,7 @@ export const table: { readonly [P in Phase]: Row } = {
   parked: {
     ...attended("parked"),
     Start: [recover, claimed, follows, otherwise("parked")],
-    Ask: ask(on("the key is answered or outstanding", "unchanged"), "parked"),
+    Ask: ask(on("the key is answered, or outstanding and no attempt was lost", "unchanged"), "parked"),
     Withdraw: [
       stale,
       on("the key is not outstanding", "unchanged"),

@@ -85,5 +85,5 @@ describe("the reachable states", () => {
       )
     )
     assert.deepStrictEqual([...resumed.outcomes.union(failed.outcomes)].toSorted(), listed.toSorted())
-  })
+  }, 120_000)
 })

@@ -1,5 +1,5 @@
 import { after, asked, createdAt, inPhase, newTask, question } from "@effect-mcp-tasks/testing/TaskSpec"
-import { recorded, request, started } from "@effect-mcp-tasks/testing/TaskSpec"
+import { recorded, request, started, under } from "@effect-mcp-tasks/testing/TaskSpec"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Task, TaskMachine } from "../src/index.ts"
@@ -42,7 +42,7 @@ describe("invariant", () => {
     const task = run(inPhase.running, ask("a"), answer("a"), start)
     assert.strictEqual(run(task, ask("a", 2)), task)
     assert.strictEqual(reason(task, { _tag: "Ask", at, attempt: 2, key: "a", request: request("other") }), "KeyReused")
-    const open = run(inPhase.parked, start)
+    const open = run(inPhase.unattended, start)
     assert.strictEqual(run(open, ask("name", 2)), open)
   })
 
@@ -85,5 +85,49 @@ describe("invariant", () => {
     assert.deepStrictEqual([expired.status, Task.deadline(expired)], ["failed", deadline + 10_000])
     const ended = run(inPhase.running, { ...complete(1), at: deadline - 1 })
     assert.strictEqual(Task.deadline(ended), deadline - 1 + 10_000)
+  })
+
+  it("9: a task that waits for its client outlives any number of processes", () => {
+    let task = under(inPhase.parked, { maxLostAttempts: 0 })
+    for (let attempt = 2; attempt < 50; attempt++) task = run(task, start, ask("name", attempt))
+    assert.deepStrictEqual([task.status, task.attempt, task.lostAttempts], ["input_required", 49, 0])
+  })
+
+  it("9: a handler that gets no further and kills its process fails its task", () => {
+    const lives = (task: Task.Task, ...commands: ReadonlyArray<(attempt: number) => TaskCommand.TaskCommand>) => {
+      let now = under(task, { maxLostAttempts: 3 })
+      // A machine that does not count would go on for ever.
+      while (!Task.isTerminal(now) && now.attempt < 9) {
+        const next = now.attempt + 1
+        now = run(now, start, ...commands.map((command) => command(next)))
+      }
+      return [now.status, now.attempt]
+    }
+    const report = (attempt: number) => ({ _tag: "Report", at, attempt, message: `${attempt}` } as const)
+    // The attempt that is lost first, three more, and the one that waited for the open question.
+    assert.deepStrictEqual(lives(inPhase.running, report), ["failed", 4])
+    assert.deepStrictEqual(lives(after(started, recorded("load")), report), ["failed", 4])
+    assert.deepStrictEqual(lives(inPhase.parked, report), ["failed", 5])
+    // The answer is there, and the handler dies of it.
+    const answered = run(inPhase.parked, start, answer("name"))
+    assert.deepStrictEqual(lives(answered, (attempt) => ask("name", attempt), report), ["failed", 5])
+  })
+
+  it("9: what gets on has its whole number of attempts again", () => {
+    const lost = run(under(inPhase.running, { maxLostAttempts: 5 }), start, start)
+    const ways: ReadonlyArray<ReadonlyArray<TaskCommand.TaskCommand>> = [
+      [ask("a", 3)],
+      [ask("a", 3), start, { _tag: "Withdraw", at, attempt: 4, key: "a" }],
+      [ask("a", 3), start, answer("a")],
+      [{ _tag: "RecordStep", at, attempt: 3, name: "load", value: 1 }]
+    ]
+    for (const way of ways) assert.deepStrictEqual([lost.lostAttempts, run(lost, ...way).lostAttempts], [2, 0])
+    const others: ReadonlyArray<TaskCommand.TaskCommand> = [
+      { _tag: "Report", at, attempt: 3, message: "half way" },
+      { _tag: "Extend", at, attempt: 3, ttlMs: 90_000 },
+      { _tag: "Release", at, attempt: 3 },
+      cancel
+    ]
+    for (const other of others) assert.strictEqual(run(lost, other).lostAttempts, 2)
   })
 })

@@ -32,6 +32,28 @@ describe("TaskMachine", () => {
     }
   }, { arbitrary: { runs: 500 } })
 
+  it.prop("lets no handler end a process for ever, and whoever waits lose any number", [newTasks, moves], (
+    [task, played]
+  ) => {
+    for (const before of play(task, played, checkedStep)) {
+      if (Task.isTerminal(before) || before.policy.recovery === "fail") continue
+      const start = { _tag: "Start", at: before.createdAt } as const
+      const [question] = Task.outstanding(before)
+      const limit = before.policy.maxLostAttempts
+      let waits: Task.Task = before
+      let dies: Task.Task = before
+      for (let crash = 0; crash <= limit + 2; crash++) dies = Task.isTerminal(dies) ? dies : checkedStep(dies, start)
+      assert.isTrue(Task.isTerminal(dies), "it is started no more")
+      if (question === undefined || before.lostAttempts > 0) continue
+      const { key, request } = question
+      for (let crash = 0; crash < 10; crash++) {
+        const taken = checkedStep(waits, start)
+        waits = checkedStep(taken, { _tag: "Ask", at: start.at, attempt: taken.attempt, key, request })
+      }
+      assert.deepInclude(waits, { status: "input_required", lostAttempts: 0 })
+    }
+  }, { arbitrary: { runs: 500 } })
+
   it.prop("applies every event to every task", [newTasks, moves, events], ([task, played, happened]) => {
     const before = play(task, played, checkedStep).at(-1) ?? task
     for (const event of happened) {

@@ -46,6 +46,7 @@ const tasksIn = (phase: TaskTransition.Phase): ReadonlyArray<Task.Task> => {
           { ...task, worker: "a" },
           under(task, { recovery: "fail" }),
           under(task, { maxLostAttempts: 0 }),
+          { ...task, lostAttempts: 1 },
           { ...task, ttlMs: null }
         ]
         : []

@@ -26,7 +26,6 @@ const internal = (message: string) => ({ code: -32603, message })
 const timedOut = internal("The task has expired before it ended")
 const interrupted = internal("The tool was interrupted before it ended")
 const notRepeatable = internal("The server stopped while the tool was running, and the tool must not be run twice")
-const lostTooOften = internal("The server stopped too often while the tool was running")
 const failed = (error: Task.TaskError, when = at, ttlMs = 60_000) =>
   ({ _tag: "Failed", at: when, ttlMs, error } as const)
 const cancelled = { _tag: "Cancelled", at, ttlMs: 60_000 } as const
@@ -68,8 +67,6 @@ describe("Start", () => {
     given(under(after(started), { recovery: "fail" })).when(start).yields(lost, failed(notRepeatable)))
   it("starts a task that must not be repeated once", () =>
     given(under(after(), { recovery: "fail" })).when(start).yields({ _tag: "Started", at, attempt: 1 }))
-  it("fails a task whose attempts were lost too often", () =>
-    given(under(after(started), { maxLostAttempts: 0 })).when(start).yields(lost, failed(lostTooOften)))
   it("follows the attempt that it names, and no other", () => {
     given().when({ ...start, after: 0 }).yields({ _tag: "Started", at, attempt: 1 })
     given(started).when({ ...start, after: 1 }).yields(lost, restarted)

@@ -32,7 +32,10 @@ export interface TaskPolicy<in Parameters = never> {
    * default follows the tool's annotations: read-only and idempotent tools resume, others fail.
    */
   readonly recovery?: "resume" | "fail" | undefined
-  /** How many attempts may die with their process before a resumable call fails; 5. */
+  /**
+   * How many attempts may die with their process, one after another, before a resumable call fails with the next; 5. A
+   * call that gets on, or waits for its client again, has all of them again.
+   */
   readonly maxLostAttempts?: number | undefined
   /** Whether this call becomes a task or is answered directly; always a task unless given. */
   readonly decide?: ((parameters: Parameters) => "task" | "direct") | undefined

@@ -27,6 +27,7 @@ export const rules = {
   "machine-bypassed": "a change of a task that no command leads to",
   "two-writers": "a worker wrote to a task whose attempt is another's",
   "taken-from-living": "a worker took a task from one that shows that it is alive",
+  "wait-punished": "a task failed for its lost attempts, though the last of them waited for its client",
   "grace-ignored": "a handler at work was interrupted before its process had to go",
   "slots-passed": "more handlers are at work in a process than it has slots",
   "started-unclaimed": "a handler runs for an attempt that its process has not claimed, or twice for one attempt",

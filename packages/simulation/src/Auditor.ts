@@ -169,7 +169,10 @@ export class Auditor {
           : { taskId: target.task.taskId, version: target.version }
         return engine.apply(target, command).pipe(
           Effect.tap((stored) =>
-            Effect.sync(() => stored.version === version ? refused(taskId, command._tag, "unchanged") : undefined)
+            Effect.sync(() => {
+              if (command._tag === "Ask") this.file(taskId).mayWait(command.attempt, command.key)
+              if (stored.version === version) refused(taskId, command._tag, "unchanged")
+            })
           ),
           Effect.tapError((error) =>
             Effect.sync(() => error._tag === "TaskRejected" ? refused(taskId, command._tag, error.reason) : undefined)

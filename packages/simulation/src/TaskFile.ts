@@ -83,6 +83,8 @@ export class TaskFile {
   readonly versions: Array<Version> = []
   readonly claims = new Map<number, Claim>()
   readonly runs: Array<HandlerRun> = []
+  /** The questions that each attempt was told it may wait for. */
+  readonly waits = new Map<number, ReadonlyArray<string>>()
   /** Whether a client was told that the task exists. */
   isAcknowledged = false
   /** Whether its client has ever asked to cancel it. */
@@ -96,6 +98,11 @@ export class TaskFile {
   /** The task as it is in the store. */
   get now(): Task.Task | undefined {
     return this.versions.at(-1)?.stored?.task
+  }
+
+  /** Hears that an attempt may wait for the answer to a question. */
+  mayWait(attempt: number, key: string): void {
+    this.waits.set(attempt, [...this.waits.get(attempt) ?? [], key])
   }
 
   /** What it was at any time since so many changes of the store had been made. */

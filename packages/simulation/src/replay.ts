@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
 import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
 import * as TaskTransition from "@effect-mcp-tasks/core/TaskTransition"
@@ -26,7 +26,10 @@ const candidates = (before: Task.Task, after: Task.Task, at: number): ReadonlyAr
     ...after.status === "cancelled" ? [{ _tag: "Ask", ...worker, key: " ", request: unasked } as const] : [],
     { _tag: "Start", ...started },
     ...after.statusMessage === undefined ? [] : [{ _tag: "Report", ...worker, message: after.statusMessage } as const],
-    ...changed.map(({ key, request }) => ({ _tag: "Ask", ...worker, key, request } as const)),
+    // One that was open already is asked again by a handler that runs again.
+    ...[...changed, ...Task.outstanding(before)].map(({ key, request }) =>
+      ({ _tag: "Ask", ...worker, key, request } as const)
+    ),
     ...changed.map(({ key }) => ({ _tag: "Withdraw", ...worker, key } as const)),
     { _tag: "Answer", at, responses },
     ...after.steps.slice(before.steps.length).map((step) => ({ _tag: "RecordStep", ...worker, ...step } as const)),

@@ -24,7 +24,7 @@ const sweeper = "engine/src/TaskSweeper.ts"
  * @since 0.1.0
  */
 export const sabotages: ReadonlyArray<Sabotage> = [
-  // The eight invariants of the machine.
+  // The nine invariants of the machine.
   {
     name: "terminal state overwritten",
     rule: "invariant-broken",
@@ -83,6 +83,13 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `  attempt,
   steps: [],
   running: true,`
+  },
+  {
+    name: "waiting held against a task",
+    rule: "wait-punished",
+    file: machine,
+    was: `happened({ _tag: "InputAwaited", at, key })`,
+    is: `nothing`
   },
   {
     name: "expiry early",

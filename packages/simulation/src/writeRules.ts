@@ -47,6 +47,7 @@ export const judge = (write: Write, file: TaskFile, commands: ReadonlyArray<stri
       ...transition === undefined ? breach("machine-bypassed", describe(write, file)) : none,
       ...fenced(write, file),
       ...taken(write, file),
+      ...punished(write, file),
       ...expired(write, file),
       ...cancelled(after.task, file),
       ...ended(write, file),
@@ -111,6 +112,16 @@ const taken = ({ after, before, process }: Write, file: TaskFile): Found => {
   const isLost = after.task.lostAttempts > before.task.lostAttempts
   return isLost && holder !== undefined && (holder === process || isAwake(holder))
     ? breach("taken-from-living", `${process.name} takes ${file.name} from ${holder.name}`)
+    : none
+}
+
+/** Who waits for its client has not taken its process along, however often that dies. */
+const punished = ({ after, before }: Write, file: TaskFile): Found => {
+  const isPunished = after?.task.status === "failed" && after.task.error.message.includes("too often")
+  if (!isPunished || before === undefined) return none
+  const waits = file.waits.get(before.task.attempt) ?? []
+  return before.task.questions.some(({ key, state }) => state === "outstanding" && waits.includes(key))
+    ? breach("wait-punished", `${file.name} failed while its attempt ${before.task.attempt} waited`)
     : none
 }
 

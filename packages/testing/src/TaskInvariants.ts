@@ -1,5 +1,5 @@
 /**
- * The eight invariants of the task machine, written a second time and without it: given two states, or two states and
+ * The nine invariants of the task machine, written a second time and without it: given two states, or two states and
  * the command between them, they say which invariant is broken. An empty list is a state or a step as it should be.
  *
  * Each breach begins with the number of its invariant in `TaskMachine`.
@@ -64,6 +64,12 @@ const visible = (task: Task.Task) => [
   task.status === "failed" && task.error
 ]
 
+/** The attempt that waited for an open question, and the last one of a task that ended with it. */
+const allowed = (task: Task.Task): number => {
+  if (hasEnded(task)) return 2
+  return task.status === "input_required" ? 1 : 0
+}
+
 /**
  * What is broken in one state by itself.
  *
@@ -78,7 +84,7 @@ export const ofState = (task: Task.Task): Breaches =>
     [areUnique(task.steps.map(({ name }) => name)), "7: a name names one step"],
     [task.questions.length <= task.policy.maxQuestions, "0: no more questions than the policy allows"],
     [task.steps.length <= task.policy.maxSteps, "0: no more steps than the policy allows"],
-    [task.lostAttempts <= task.policy.maxLostAttempts + 1, "0: no more lost attempts than the policy allows"],
+    [task.lostAttempts <= task.policy.maxLostAttempts + allowed(task), "9: no more lost attempts than are allowed"],
     [!hasEnded(task) || !("running" in task || "cancelRequested" in task), "1: an ended task runs nowhere"]
   )
 
@@ -117,8 +123,24 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
         "8: an outcome stays readable"
       ]
     ),
+    ...ofLosses(before, after),
     ...ofState(after)
   ]
+}
+
+/** Whether a task has got on: what it asked and recorded is more, or another thing became of it. */
+const hasMoved = (before: Task.Task, after: Task.Task): boolean =>
+  after.steps.length > before.steps.length || !same(before.questions, after.questions)
+
+const ofLosses = (before: Task.Task, after: Task.Task): Breaches => {
+  const { attempt, lostAttempts } = before
+  const isLost = after.lostAttempts === lostAttempts + 1 && "running" in before && before.running &&
+    (after.status === "failed" || after.attempt > attempt)
+  const isReset = after.lostAttempts === 0 && (hasMoved(before, after) || before.status === "input_required")
+  return breaches(
+    [after.lostAttempts === lostAttempts || isLost || isReset, "9: lost attempts are counted, in a row"],
+    [hasEnded(after) || !hasMoved(before, after) || after.lostAttempts === 0, "9: what gets on begins anew"]
+  )
 }
 
 /**
@@ -128,7 +150,7 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
  * @since 0.1.0
  */
 export const ofStep = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
-  if (same(before, after)) return []
+  if (same(before, after)) return ofWait(before, command, after)
   const isHolder = !("attempt" in command) ||
     (!hasEnded(before) && before.running && before.attempt === command.attempt)
   const raised = command._tag === "Start" && !hasEnded(after) ? 1 : 0
@@ -142,9 +164,20 @@ export const ofStep = (before: Task.Task, command: TaskCommand, after: Task.Task
         "4: a visible change is not dated before its command"
       ]
     ),
+    ...ofWait(before, command, after),
     ...ofExpiry(before, command, after),
     ...ofCancel(before, command, after)
   ]
+}
+
+/** Whoever waits for a question has nothing held against it; of all that changes nothing else, only that is written. */
+const ofWait = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
+  const isReset = after.lostAttempts < before.lostAttempts
+  const isOpen = command._tag === "Ask" && open(before).some(({ key }) => key === command.key)
+  return breaches(
+    [!isReset || isOpen || hasMoved(before, after), "9: only what gets on begins anew"],
+    [!isOpen || after.lostAttempts === 0, "9: whoever waits begins anew"]
+  )
 }
 
 const ofExpiry = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {

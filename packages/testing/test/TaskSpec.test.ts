@@ -64,7 +64,9 @@ describe("TaskInvariants", () => {
     assert.match(String(TaskInvariants.ofState({ ...parked, questions: twice })), /^3:/)
     assert.match(String(TaskInvariants.ofState({ ...stepped, steps: [...stepped.steps, ...stepped.steps] })), /^7:/)
     assert.match(String(TaskInvariants.ofState({ ...running, lostAttempts: -1 })), /^0:/)
-    assert.match(String(TaskInvariants.ofState({ ...running, lostAttempts: 3 })), /^0:/)
+    assert.match(String(TaskInvariants.ofState({ ...running, lostAttempts: 2 })), /^9:/)
+    assert.match(String(TaskInvariants.ofState({ ...parked, lostAttempts: 3 })), /^9:/)
+    assert.deepStrictEqual(TaskInvariants.ofState({ ...parked, lostAttempts: 2 }), [])
   })
 
   const changes: ReadonlyArray<readonly [breach: RegExp, before: Task.Task, after: Task.Task]> = [
@@ -83,6 +85,9 @@ describe("TaskInvariants", () => {
     [/^4: what/, running, { ...running, statusMessage: "changed in the same instant" }],
     [/^8: a life is never/, running, { ...running, ...later, ttlMs: 1 }],
     [/^8: a life stays/, running, { ...running, ...later, ttlMs: null }],
+    [/^9: lost attempts/, running, { ...running, ...later, lostAttempts: 1 }],
+    [/^9: lost attempts/, { ...running, lostAttempts: 1 }, { ...running, ...later, attempt: 2 }],
+    [/^9: what gets on/, { ...running, lostAttempts: 1 }, { ...stepped, ...later, lostAttempts: 1 }],
     [/^8: an outcome/, { ...running, ttlMs: 5 }, { ...completed, ...later, ttlMs: 5 }]
   ]
   for (const [breach, before, after] of changes) {
@@ -101,5 +106,11 @@ describe("TaskInvariants", () => {
     assert.include(TaskInvariants.ofStep(queued, { _tag: "Expire", at }, cancelled).join(), "8: only what is due")
     const start = { _tag: "Start", at } as const
     assert.include(TaskInvariants.ofStep(queued, start, { ...TaskSpec.after(), ...later }).join(), "5: a start")
+    const lost = { ...parked, lostAttempts: 1 }
+    const ask = { _tag: "Ask", at, attempt: 1, ...TaskSpec.question("name") } as const
+    assert.include(TaskInvariants.ofStep(lost, ask, lost).join(), "9: whoever waits")
+    assert.deepStrictEqual(TaskInvariants.ofStep(lost, ask, parked), [])
+    const mine = { ...report, attempt: 1 }
+    assert.include(TaskInvariants.ofStep(lost, mine, { ...parked, statusMessage: "x" }).join(), "9: only what gets on")
   })
 })
