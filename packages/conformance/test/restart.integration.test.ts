@@ -1,6 +1,8 @@
+import { TaskStore } from "@effect-mcp-tasks/engine"
+import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Layer, Option, Path, Schedule } from "effect"
 import * as ServeProcess from "../src/ServeProcess.ts"
 import * as Caller from "./Caller.ts"
 
@@ -11,8 +13,21 @@ const onFile = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(yield* fs.makeTempDirectoryScoped(), "tasks.db")
-  return { start: ServeProcess.start({ store: "sqlite", file }) }
+  return { file, start: ServeProcess.start({ store: "sqlite", file }) }
 })
+
+/** Waits until the handler of an attempt waits for its client, which no poll tells. */
+const waitsIn = Effect.fnUntraced(function*(file: string, taskId: string, attempt: number) {
+  const store = yield* TaskStore.TaskStore
+  yield* store.read(taskId).pipe(
+    Effect.map(Option.getOrThrow),
+    Effect.repeat({
+      until: ({ task }) => task.attempt === attempt && task.status === "input_required" && task.lostAttempts === 0,
+      schedule: Schedule.spaced("20 millis")
+    }),
+    Effect.timeout("20 seconds")
+  )
+}, (effect, file) => Effect.provide(effect, Layer.provide(TaskStore.layerSql, SqliteClient.layer({ filename: file }))))
 
 const confirmed = { action: "accept", content: { confirm: true } }
 
@@ -35,11 +50,12 @@ describe("a task whose process goes away", () => {
 
   it.live("keeps its question through more crashes than it may lose attempts", () =>
     Effect.gen(function*() {
-      const { start } = yield* onFile
+      const { file, start } = yield* onFile
       let server = yield* start
       const { taskId } = yield* Caller.create(server.url, "confirm_delete", { filename: "a.txt" })
       const parked = yield* Caller.until(server.url, taskId, isAsking(1))
       for (let crash = 1; crash <= 7; crash++) {
+        yield* waitsIn(file, taskId, crash)
         yield* server.kill
         server = yield* start
       }
@@ -47,7 +63,7 @@ describe("a task whose process goes away", () => {
       yield* Caller.answer(server.url, taskId, { confirm: confirmed })
       const ended = yield* Caller.until(server.url, taskId, Caller.hasEnded)
       assert.deepStrictEqual(ended.result?.["content"], [{ type: "text", text: "Deleted a.txt" }])
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 120_000)
 
   it.live("is not asked again for what was answered before [F1]", () =>
     Effect.gen(function*() {
