@@ -41,7 +41,10 @@ describe("HttpStartup.launch", () => {
     Effect.gen(function*() {
       const starts: ReadonlyArray<readonly [Effect.Effect<unknown, unknown>, string]> = [
         [HttpStartup.launch(at(70_000)), "The port is none"],
-        [HttpStartup.launch(NodeHttpServer.layer(createServer, { host: "192.0.2.1", port: 0 })), "is no address of this machine"],
+        [
+          HttpStartup.launch(NodeHttpServer.layer(createServer, { host: "192.0.2.1", port: 0 })),
+          "is no address of this machine"
+        ],
         [HttpStartup.launch(SqliteClient.layer({ filename: tmpdir() })), `${tmpdir()} is a directory`]
       ]
       for (const [start, sentence] of starts) {
