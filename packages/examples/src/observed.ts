@@ -44,6 +44,6 @@ TaskServer.layerHttp({ name: "indexer", version: "1.0.0", toolkit, metricsPath: 
     gracefulShutdownTimeout: "2 seconds"
   })),
   Layer.provide(Observability),
-  Layer.launch,
+  HttpStartup.launch,
   NodeRuntime.runMain
 )

@@ -34,6 +34,6 @@ TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
     port: Number(process.env.PORT ?? 3000),
     gracefulShutdownTimeout: "2 seconds"
   })),
-  Layer.launch,
+  HttpStartup.launch,
   NodeRuntime.runMain
 )

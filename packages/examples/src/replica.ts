@@ -43,7 +43,7 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
       })
     ),
     Storage.closeWithin("25 seconds"),
-    Layer.launch
+    HttpStartup.launch
   )
 }
 

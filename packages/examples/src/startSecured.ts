@@ -41,7 +41,7 @@ Layer.mergeAll(server, welcome).pipe(
     ToyIssuer.layer,
     NodeHttpServer.layer(HttpStartup.answering(createServer), { host, port, gracefulShutdownTimeout: "2 seconds" })
   ]),
-  Layer.launch,
+  HttpStartup.launch,
   Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),
   NodeRuntime.runMain
 )

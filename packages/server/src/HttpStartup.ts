@@ -1,5 +1,5 @@
 /**
- * What an HTTP server says before it serves: a program opens its port first, and is ready later.
+ * What an HTTP server says before it serves, and when it cannot: a program opens its port first, and is ready later.
  *
  * Guarantee: from the moment the port is open, every request is answered. Where nothing serves requests yet, or any
  * more, that is 503 with `Retry-After`; Node alone would leave them open for ever.
@@ -8,6 +8,15 @@
  */
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
+import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import * as startFailure from "./internal/startFailure.ts"
+
+/**
+ * @since 0.2.0
+ */
+export { CannotStart } from "./internal/startFailure.ts"
 
 /**
  * A server of `node:http` or `node:https`, as far as it matters here.
@@ -70,3 +79,37 @@ const notServing = (_: unknown, response: NodeResponse): void => {
   response.writeHead(503, { "content-type": "application/json", "retry-after": "1", connection: "close" })
   response.end(body)
 }
+
+/**
+ * Runs a server until it is told to end, as `Layer.launch` does, and says in one line of the log why it cannot start.
+ *
+ * **Details**
+ *
+ * A port that is in use, a file or a database that cannot be used, and wrong configuration are told in a sentence that
+ * says what to do, and the program ends with exit code 1. Everything else, such as a tool that cannot be offered, is
+ * the program's own fault and keeps its stack trace.
+ *
+ * **Example**
+ *
+ * ```ts
+ * server.pipe(HttpStartup.launch, NodeRuntime.runMain)
+ * ```
+ *
+ * @category running
+ * @since 0.2.0
+ */
+export const launch = <A, E, R>(
+  server: Layer.Layer<A, E, R>
+): Effect.Effect<never, E | startFailure.CannotStart, R> => startFailure.explained(Layer.launch(server))
+
+/**
+ * Why a layer that failed with this error cannot start, in one sentence; none where that is the program's own fault.
+ *
+ * **When to use**
+ *
+ * In programs that tell it in their own way; others use `launch`.
+ *
+ * @category running
+ * @since 0.2.0
+ */
+export const reason = (error: unknown): Option.Option<string> => startFailure.sentence(error)
