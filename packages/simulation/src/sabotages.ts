@@ -225,8 +225,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "step not remembered",
     rule: "step-repeated",
     file: handle,
-    was: `return done !== undefined`,
-    is: `return false`
+    was: `if (done !== undefined) {`,
+    is: `if (globalThis.never) {`
   },
   {
     name: "step value lost in a race",
