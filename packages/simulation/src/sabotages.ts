@@ -270,7 +270,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "left tasks not taken up",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `yield* Effect.forEach(page, takeUp, { discard: true })`,
+    was: `yield* Effect.forEach(page, takeUpEach, { discard: true })`,
     is: ``
   },
   {
@@ -284,8 +284,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "removed before its time",
     rule: "expired-early",
     file: sweeper,
-    was: `store.due(at, batchSize + unreadable.size)`,
-    is: `store.due(at + 15_000, batchSize + unreadable.size)`
+    was: `store.due(at, batchSize + taken.size)`,
+    is: `store.due(at + 15_000, batchSize + taken.size)`
   },
   {
     name: "version ignored",
