@@ -308,7 +308,7 @@ describe("a key that is spent (TaskMachine, invariant 3)", () => {
       yield* TestClock.adjust("200 millis")
       yield* settle
       const { error } = yield* get(process, taskId)
-      assert.strictEqual(error.message, "The tool was stopped: TooManyQuestions")
+      assert.strictEqual(error.message, "The tool was stopped: it asked more than 100 questions")
     }).pipe(store))
 })
 

@@ -204,7 +204,8 @@ describe("what is certain to be too long", () => {
     ]
     for (const [index, schema] of all.entries()) {
       const value = values[index]
-      assert.isFalse(bulk.isBeyond(schema.ast, value, JSON.stringify(value).length))
+      const bounds = { maxLength: JSON.stringify(value).length, maxDepth: 3 }
+      assert.isUndefined(bulk.refusal(schema.ast, value, bounds))
     }
   })
 
@@ -215,6 +216,6 @@ describe("what is certain to be too long", () => {
         encode: { run: Effect.succeed } as never
       })
     )
-    assert.isFalse(bulk.isBeyond(joined.ast, Array.from({ length: 1_000 }, () => "x"), 10))
+    assert.isUndefined(bulk.refusal(joined.ast, Array.from({ length: 1_000 }, () => "x"), { maxLength: 10, maxDepth: 1 }))
   })
 })

@@ -23,6 +23,7 @@ const isShort = (value: unknown, rest = maxCauses): boolean => {
     if (message.length > bounds.maxLength || rest === 0) return false
     if (cause !== undefined && !isShort(cause, rest - 1)) return false
   }
+  if (jsonText.excessOf(value, bounds, "log") !== undefined) return false
   const text = jsonText.encode(value, bounds)
   return Result.isSuccess(text) || text.failure.cause !== undefined
 }

@@ -8,6 +8,7 @@
  */
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as Result from "effect/Result"
+import { type Excess, least, maxMembers, type Reader, Weight } from "./weight.ts"
 
 /**
  * How large and how deep JSON text may be.
@@ -41,8 +42,10 @@ export interface Refusal {
  *
  * @since 0.1.0
  */
-export const encode = (value: unknown, bounds: Bounds): Result.Result<string, Refusal> =>
-  Result.flatMap(
+export const encode = (value: unknown, bounds: Bounds): Result.Result<string, Refusal> => {
+  const excess = excessOf(value, bounds)
+  if (excess !== undefined) return Result.fail(beyond(excess, bounds))
+  return Result.flatMap(
     Result.try({
       try: () => JSON.stringify(value, counting(bounds.maxLength)) ?? "null",
       catch: (cause): Refusal =>
@@ -50,6 +53,23 @@ export const encode = (value: unknown, bounds: Bounds): Result.Result<string, Re
     }),
     (text) => within(text, bounds)
   )
+}
+
+/**
+ * What a value is certain to have too much of.
+ *
+ * @since 0.2.0
+ */
+export const excessOf = (value: unknown, bounds: Bounds, reader: Reader = "text"): Excess | undefined => {
+  const weight = new Weight(bounds, reader)
+  try {
+    weight.json(value, 0)
+  } catch {
+    // A getter that throws will throw again for whoever writes the value, and who says so.
+    return undefined
+  }
+  return weight.excess
+}
 
 /** A value of its own, since a `toJSON` may throw anything else. */
 const tooLong: unique symbol = Symbol("too long")
@@ -67,10 +87,13 @@ const counting = (maxLength: number) => {
     if (!isMember || !isNothing(value)) {
       length += 1 + (isMember ? key.length + 3 : 0) + lengthOf(value)
     }
-    if (length > maxLength) throw tooLong
+    if (length + wholeOf(value) > maxLength) throw tooLong
     return value
   }
 }
+
+/** What a `toJSON` has given may be long as well. */
+const wholeOf = (value: unknown): number => typeof value === "object" && value !== null ? least(value) : 0
 
 const isNothing = (value: unknown): boolean =>
   value === undefined || typeof value === "function" || typeof value === "symbol"
@@ -90,17 +113,26 @@ const lengthOf = (value: unknown): number => {
 }
 
 /**
- * Says that a value is too long.
+ * Says what a value has too much of.
  *
  * @since 0.2.0
  */
-export const longerThan = ({ maxLength }: Pick<Bounds, "maxLength">): Refusal => ({
-  reason: `it is longer than ${maxLength} characters`
-})
+export const beyond = (excess: Excess, bounds: Bounds): Refusal => {
+  switch (excess) {
+    case "length":
+      return longerThan(bounds)
+    case "depth":
+      return { reason: `it is nested deeper than ${bounds.maxDepth} levels` }
+    case "members":
+      return { reason: `it has more than ${maxMembers(bounds.maxLength)} members` }
+  }
+}
+
+const longerThan = ({ maxLength }: Bounds): Refusal => ({ reason: `it is longer than ${maxLength} characters` })
 
 const within = (text: string, bounds: Bounds): Result.Result<string, Refusal> => {
   if (text.length > bounds.maxLength) return Result.fail(longerThan(bounds))
   return JsonRpc.isDeeperThan(text, bounds.maxDepth)
-    ? Result.fail({ reason: `it is nested deeper than ${bounds.maxDepth} levels` })
+    ? Result.fail(beyond("depth", bounds))
     : Result.succeed(text)
 }

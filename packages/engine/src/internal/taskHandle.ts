@@ -68,7 +68,8 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
   const give = (command: AttemptCommand) =>
     Effect.flatMap(worker.give(command), Result.match({
       onSuccess: () => worker.standing === "superseded" ? Effect.interrupt : Effect.succeed(worker.task),
-      onFailure: ({ reason }) => refused(command._tag, reason)
+      onFailure: ({ reason }) =>
+        refused(worker, { _tag: command._tag, name: "name" in command ? command.name : "" }, reason)
     }))
   const asking = <A>(key: string, asked: questions.Asked<A>): Effect.Effect<A, InputUnavailable> =>
     Result.isFailure(asked)
@@ -89,6 +90,9 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
       return Effect.asVoid(give({ _tag: "Extend", ttlMs: Math.ceil(clampTtl(worker, wanted, limits)) }))
     },
     step: (name, schema, effect) => {
+      if (!isName(name)) {
+        return fatal(`The tool took a step whose name is not 1 to ${maxKeyLength} characters long`)
+      }
       const codec = Schema.toCodecJson(schema)
       const done = Task.findStep(worker.task, name)
       const what = `step ${name}`
@@ -104,16 +108,20 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
     },
     elicit: (key, form) => asking(key, questions.elicit(form)),
     elicitUrl: (key, link) => asking(key, questions.elicitUrl(link)),
-    sample: (key, request) =>
-      bulk.isBeyond(questions.sampleAst, request, limits.maxEntryLength)
-        ? refuse(worker, { what: `question ${key}`, ...jsonText.longerThan({ maxLength: limits.maxEntryLength }) })
-        : asking(key, questions.sample(request)),
+    sample: (key, request) => {
+      const excess = bulk.refusal(questions.sampleAst, request, entryBounds(limits))
+      return excess === undefined
+        ? asking(key, questions.sample(request))
+        : refuse(worker, { what: `question ${key.slice(0, maxKeyLength)}`, ...excess })
+    },
     listRoots: (key) => asking(key, Result.succeed(questions.listRoots))
   }
 }
 
-/** A key is shown in every poll for as long as its question is open. */
+/** A key is shown in every poll for as long as its question is open, and a name is in every message about its step. */
 const maxKeyLength = 256
+
+const isName = (key: string): boolean => key !== "" && key.length <= maxKeyLength
 
 /** Why a question cannot be put to the client; nothing when it can. */
 const unavailable = (worker: Worker, key: string, question: questions.Question<unknown>) => {
@@ -128,7 +136,7 @@ const put = Effect.fnUntraced(function*<A>(
   key: string,
   question: questions.Question<A>
 ) {
-  if (key === "" || key.length > maxKeyLength) {
+  if (!isName(key)) {
     return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
   }
   const { worker } = asker
@@ -143,7 +151,7 @@ const put = Effect.fnUntraced(function*<A>(
     const answered = yield* worker.ask({ key: name, request })
     if (Result.isFailure(answered)) {
       if (answered.failure.reason === "KeyWithdrawn") continue
-      return yield* refused("Ask", answered.failure.reason)
+      return yield* refused(worker, { _tag: "Ask", name }, answered.failure.reason)
     }
     const meaning = question.decode(responseOf(answered.success))
     if (Result.isSuccess(meaning)) return meaning.success
@@ -174,8 +182,14 @@ const requestOf = (asker: Asker, key: string, { method, params }: questions.Ques
       (json): Task.InputRequest => ({ method, params: json as Schema.JsonObject })
     )
 
+/** What a step or a question may be. */
+const entryBounds = ({ maxEntryLength, maxJsonDepth }: Limits): jsonText.Bounds => ({
+  maxLength: maxEntryLength,
+  maxDepth: maxJsonDepth
+})
+
 const bounded = ({ limits, worker }: Asker, what: string, value: unknown): Effect.Effect<Schema.Json> =>
-  Result.match(jsonText.encode(value, { maxLength: limits.maxEntryLength, maxDepth: limits.maxJsonDepth }), {
+  Result.match(jsonText.encode(value, entryBounds(limits)), {
     onFailure: ({ cause, reason }) => refuse(worker, { what, reason }, cause),
     onSuccess: (text) => Effect.succeed(JSON.parse(text) as Schema.Json)
   })
@@ -188,12 +202,12 @@ interface StepValue<A, I> {
 }
 
 const encodedStep = <A, I>({ limits, worker }: Asker, what: string, { ast, encode, value }: StepValue<A, I>) => {
-  const bound = { maxLength: limits.maxEntryLength }
   // Before the schema looks at all of it.
-  if (bulk.isBeyond(ast, value, bound.maxLength)) return refuse(worker, { what, ...jsonText.longerThan(bound) })
+  const excess = bulk.refusal(ast, value, entryBounds(limits))
+  if (excess !== undefined) return refuse(worker, { what, ...excess })
   return Effect.catchCause(Effect.suspend(() => encode(value)), (cause) => {
     // The schema of anything says no more than that it is not JSON.
-    const text = jsonText.encode(value, { ...bound, maxDepth: limits.maxJsonDepth })
+    const text = jsonText.encode(value, entryBounds(limits))
     const thrown = Result.isFailure(text) ? text.failure.cause : undefined
     return thrown === undefined
       ? unfit({ limits, worker }, { what, reason: "it does not fit the schema of the step" }, cause)
@@ -220,15 +234,27 @@ const refuse = ({ task, taskId }: Worker, { reason, what }: Refused, cause?: unk
 /** Ends the task with words that its client may read. */
 const fatal = (message: string): Effect.Effect<never> => Effect.die(new ProtocolError({ code: -32603, message }))
 
-const refused = (command: AttemptCommand["_tag"], reason: RejectedReason): Effect.Effect<never> => {
+/** A command, and the name of what it is about. */
+interface Named {
+  readonly _tag: AttemptCommand["_tag"]
+  readonly name: string
+}
+
+/** What the machine refused, in words. */
+const refused = ({ task }: Worker, command: Named, reason: RejectedReason): Effect.Effect<never> => {
   switch (reason) {
     case "Terminal":
     case "StaleAttempt":
       return Effect.interrupt
     case "TooManyQuestions":
+      return fatal(`The tool was stopped: it asked more than ${task.policy.maxQuestions} questions`)
     case "TooManySteps":
-      return fatal(`The tool was stopped: ${reason}`)
+      return fatal(`The tool was stopped: it took more than ${task.policy.maxSteps} steps`)
+    case "KeyReused":
+      return fatal(`The tool was stopped: it used the key ${command.name} for another question before`)
+    case "StepReused":
+      return fatal(`The tool was stopped: it used the name ${command.name} for another step before`)
     default:
-      return Effect.die(new Error(`${command} was refused: ${reason}`))
+      return Effect.die(new Error(`${command._tag} was refused: ${reason}`))
   }
 }

@@ -55,8 +55,9 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
   const encodeFailure = encoder(tool.failureSchema)
   const isComplete = tool.successSchema === (ToolResult as Schema.Constraint)
 
-  const tooLong = jsonText.longerThan(bounds)
   const refused = refusing(tool.name)
+  const successExcess = excess(tool.successSchema, bounds)
+  const failureExcess = excess(tool.failureSchema, bounds)
 
   const built = (encoded: unknown): Result.Result<ToolResult, jsonText.Refusal> => {
     if (!isComplete) return plain(encoded, promised)
@@ -69,14 +70,17 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
 
   const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
     // Before anything looks at all of it.
-    if (bulk.isBeyond(tool.successSchema.ast, value, bounds.maxLength)) return refused(tooLong)
-    return tool.failureMode === "return" && isDeclared(value) && !Schema.is(tool.successSchema)(value)
-      ? failure(value)
-      : Effect.matchEffect(encodeSuccess(value), {
-        onSuccess: (encoded) =>
-          finish(Result.flatMap(built(encoded), (result) => held(result, promised)), bounds, refused),
-        onFailure: (error) => undeclared(tool.name, error)
-      })
+    const excess = successExcess(value)
+    if (excess !== undefined) return refused(excess)
+    if (tool.failureMode === "return" && !Schema.is(tool.successSchema)(value)) {
+      const failureIs = failureExcess(value)
+      if (failureIs !== undefined) return refused(failureIs)
+      if (isDeclared(value)) return failure(value)
+    }
+    return Effect.matchEffect(encodeSuccess(value), {
+      onSuccess: (encoded) => finish(Result.flatMap(built(encoded), (result) => held(result, promised)), bounds, refused),
+      onFailure: (error) => undeclared(tool.name, error)
+    })
   }
 
   const failure = (error: unknown) =>
@@ -87,11 +91,10 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
   const ended = (cause: Cause.Cause<unknown>): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const thrown = protocolError(cause)
-    if (Option.isSome(thrown)) return raised(tool.name, thrown.value)
+    if (Option.isSome(thrown)) return raised(tool.name, thrown.value, bounds)
     const error = Cause.findError(cause)
-    if (Result.isSuccess(error) && bulk.isBeyond(tool.failureSchema.ast, error.success, bounds.maxLength)) {
-      return refused(tooLong)
-    }
+    const excess = Result.isSuccess(error) ? failureExcess(error.success) : undefined
+    if (excess !== undefined) return refused(excess)
     if (Result.isSuccess(error) && !Cause.hasDies(cause) && isDeclared(error.success)) return failure(error.success)
     return unexpected(tool.name, cause)
   }
@@ -120,8 +123,13 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
 }
 
 /** A schema that allows anything says nothing of JSON: there, `JSON.stringify` decides. */
+const isAnything = ({ ast }: Schema.Constraint): boolean => ast._tag === "Unknown" || ast._tag === "Any"
+
+const excess = (schema: Schema.Constraint, bounds: jsonText.Bounds) => (value: unknown): jsonText.Refusal | undefined =>
+  isAnything(schema) ? undefined : bulk.refusal(schema.ast, value, bounds)
+
 const encoder = (schema: Schema.Constraint): Encode =>
-  schema.ast._tag === "Unknown" || schema.ast._tag === "Any"
+  isAnything(schema)
     ? Effect.succeed
     : Schema.encodeUnknownEffect(Schema.toCodecJson(schema)) as Encode
 
@@ -154,8 +162,10 @@ const missing = ({ message, requiredCapabilities }: InputUnavailable): Raised =>
   WireError.missingRequiredClientCapability(requiredCapabilities, message)
 
 /** The error as it is, but under a code that the protocol does not keep for itself (basic/index, "Error Codes"). */
-const raised = (tool: string, { code, data, message }: Raised): Effect.Effect<ToolOutcome> => {
+const raised = (tool: string, { code, data, message }: Raised, bounds: jsonText.Bounds): Effect.Effect<ToolOutcome> => {
   const error = { code, message, ...(data === undefined ? {} : { data }) }
+  const text = jsonText.encode(error, bounds)
+  if (Result.isFailure(text)) return refusing(tool, "error")(text.failure)
   if (WireError.mayBeOfATool(error)) return Effect.succeed({ _tag: "Error", error })
   const log = Effect.logError(`A tool's error has code ${code}, which is the protocol's own: it is told as -32603`)
   return Effect.as(Effect.annotateLogs(log, { tool }), { _tag: "Error", error: { ...error, code: -32603 } })
@@ -164,8 +174,8 @@ const raised = (tool: string, { code, data, message }: Raised): Effect.Effect<To
 type Refuse = (refusal: jsonText.Refusal) => Effect.Effect<ToolOutcome>
 
 /** The client learns why, and so does the log: there, with what the value has thrown. */
-const refusing = (tool: string): Refuse => ({ cause, reason }) => {
-  const message = `The tool's result was refused: ${reason}`
+const refusing = (tool: string, what = "result"): Refuse => ({ cause, reason }) => {
+  const message = `The tool's ${what} was refused: ${reason}`
   const log = cause === undefined ? Effect.logError(message) : Effect.logError(message, brief.value(cause))
   return Effect.as(Effect.annotateLogs(log, { tool }), broken(message))
 }
