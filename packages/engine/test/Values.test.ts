@@ -282,6 +282,32 @@ describe("a handler that breaks a rule of its task", () => {
   }
 })
 
+describe("a hundred questions at once, and one more", () => {
+  it.effect("are a write each, and one that ends the task", () =>
+    Effect.gen(function*() {
+      const store = yield* TaskStore.TaskStore
+      let writes = 0
+      const counting = TaskStore.TaskStore.of({
+        ...store,
+        // Lets the others come in between, as a store on a disk does.
+        replace: (stored, next) =>
+          Effect.suspend(() => {
+            writes++
+            return Effect.andThen(Effect.yieldNow, store.replace(stored, next))
+          })
+      })
+      const asked = Array.from({ length: 101 }, (_, at) => `k${at}`)
+      const all = Effect.flatMap(CurrentTask.CurrentTask, (task) =>
+        Effect.forEach(asked, (key) => task.elicit(key, form("m")), { concurrency: "unbounded" }))
+      const process = yield* Effect.provideService(start({ once: () => Effect.orDie(all) }), TaskStore.TaskStore, counting)
+      const taskId = yield* call(process, "once", "", { elicitation: { form: {} } })
+      for (let turn = 0; turn < 20; turn++) yield* settle
+      assert.strictEqual((yield* get(process, taskId)).status, "failed")
+      // The start, the questions, and the end; and that the handler has ended where the task had.
+      assert.isAtMost(writes, 103)
+    }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), quiet])))
+})
+
 describe("what is counted of numbered members", () => {
   it("is what JSON writes at the least", () => {
     for (const length of [1, 10, 11, 100, 101, 1_000]) {

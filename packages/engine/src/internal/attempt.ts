@@ -10,6 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
 import type { TaskEngine } from "../TaskEngine.ts"
 import type { Patiently } from "./patience.ts"
 
@@ -57,6 +58,8 @@ export class Attempt {
   standing: Standing = "current"
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
+  /** One write after the other: a hundred at once would each lose its race against all that come before it. */
+  private readonly turn = Semaphore.makeUnsafe(1)
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
   private readonly surroundings: Surroundings
   private stored: Task.Stored
@@ -85,15 +88,19 @@ export class Attempt {
    * The machine's refusal is a value, since most are ordinary races.
    */
   give(command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
+    return Effect.matchEffect(this.turn.withPermit(this.write(command)), {
+      onSuccess: (task) => Effect.succeed(Result.succeed(task)),
+      onFailure: (error) => this.failed(command, error)
+    })
+  }
+
+  private write(command: AttemptCommand): Effect.Effect<Task.Task, ApplyError> {
     const { engine, patiently } = this.surroundings
     return Effect.flatMap(engine.now, (at) => {
       const full = { ...command, at, attempt: this.number } as TaskCommand
-      return Effect.matchEffect(patiently(engine.apply(this.stored, full), () => this.standing !== "released"), {
-        onSuccess: (stored) => {
-          this.see(stored)
-          return Effect.succeed(Result.succeed(stored.task))
-        },
-        onFailure: (error) => this.failed(command, error)
+      return Effect.map(patiently(engine.apply(this.stored, full), () => this.standing !== "released"), (stored) => {
+        this.see(stored)
+        return stored.task
       })
     })
   }

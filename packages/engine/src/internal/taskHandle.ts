@@ -234,6 +234,16 @@ const refuse = ({ task, taskId }: Worker, { reason, what }: Refused, cause?: unk
 /** Ends the task with words that its client may read. */
 const fatal = (message: string): Effect.Effect<never> => Effect.die(new ProtocolError({ code: -32603, message }))
 
+/**
+ * Ends a task at once: what else its handler asks is not withdrawn first, one question after the other. A round
+ * ends with its handler.
+ */
+const stopped = (worker: Worker, why: string): Effect.Effect<never> => {
+  const error = { code: -32603, message: `The tool was stopped: ${why}` }
+  const end = Option.isSome(worker.taskId) ? worker.give({ _tag: "Fail", error }) : Effect.void
+  return Effect.andThen(end, fatal(error.message))
+}
+
 /** A command, and the name of what it is about. */
 interface Named {
   readonly _tag: AttemptCommand["_tag"]
@@ -241,15 +251,16 @@ interface Named {
 }
 
 /** What the machine refused, in words. */
-const refused = ({ task }: Worker, command: Named, reason: RejectedReason): Effect.Effect<never> => {
+const refused = (worker: Worker, command: Named, reason: RejectedReason): Effect.Effect<never> => {
+  const { policy } = worker.task
   switch (reason) {
     case "Terminal":
     case "StaleAttempt":
       return Effect.interrupt
     case "TooManyQuestions":
-      return fatal(`The tool was stopped: it asked more than ${task.policy.maxQuestions} questions`)
+      return stopped(worker, `it asked more than ${policy.maxQuestions} questions`)
     case "TooManySteps":
-      return fatal(`The tool was stopped: it took more than ${task.policy.maxSteps} steps`)
+      return stopped(worker, `it took more than ${policy.maxSteps} steps`)
     case "KeyReused":
       return fatal(`The tool was stopped: it used the key ${command.name} for another question before`)
     case "StepReused":
