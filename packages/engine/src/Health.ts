@@ -17,8 +17,8 @@ import * as healthBoard from "./internal/healthBoard.ts"
  *
  * **Details**
  *
- * `turning`: its last round ended well, in time. `failing`: its last round failed, and it tries on. `stuck`: its round
- * has taken longer than a round may.
+ * `turning`: its last round ended well, in time. `failing`: a round failed, and none has ended well since; it tries on.
+ * `stuck`: its round has taken longer than a round may.
  *
  * @category models
  * @since 0.2.0

@@ -134,11 +134,8 @@ const make = (createWith: CreateWith) =>
       // How often a task may be tried is the task's own policy. The largest number that all databases take.
       maxAttempts: 2 ** 31 - 1
     })
-    yield* loop.run({ name: "queue clean-up" }, ({ idle }) =>
-      Effect.andThen(
-        idle(Effect.sleep(memory)),
-        store.cleanup({ timeToLive: memory, failedTimeToLive: memory })
-      ))
+    yield* loop.run({ name: "queue clean-up", rest: memory, restsFirst: true }, () =>
+      store.cleanup({ timeToLive: memory, failedTimeToLive: memory }))
     const offer: Offer = ({ attempt, taskId }) =>
       queue.offer({ taskId }, { id: `${taskId}:${attempt}` }).pipe(
         Effect.catchTag("SchemaError", Effect.die),

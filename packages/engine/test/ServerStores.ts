@@ -26,8 +26,9 @@ export const redisPlace = Effect.fnUntraced(function*(url: string) {
 type Reason = TaskStore.TaskStoreError["reason"]
 type Operation = TaskStore.TaskStoreError["operation"]
 
-const writes: ReadonlyArray<Operation> = ["create", "replace", "remove"]
-const reads: ReadonlyArray<Operation> = ["read", "view", "due", "countLive", "list"]
+/** Whoever asks what is due is about to write. */
+const writes: ReadonlyArray<Operation> = ["create", "replace", "remove", "due"]
+const reads: ReadonlyArray<Operation> = ["read", "view", "countLive", "list"]
 
 /** Says that every operation fails for this reason; `"writes"` only those that write. */
 export const failing = (reason: Reason, which: "all" | "writes" = "all"): Partial<Record<Operation, Reason>> =>

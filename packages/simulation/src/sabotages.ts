@@ -282,8 +282,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "removed before its time",
     rule: "expired-early",
     file: sweeper,
-    was: `store.due(at, batchSize + unreadable.size)`,
-    is: `store.due(at + 15_000, batchSize + unreadable.size)`
+    was: `store.due(at, batchSize + taken.size)`,
+    is: `store.due(at + 15_000, batchSize + taken.size)`
   },
   {
     name: "version ignored",
@@ -310,7 +310,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "sweeper without rest",
     rule: "restless",
     file: sweeper,
-    was: `count < batchSize ? Effect.sleep(interval) : Effect.yieldNow`,
-    is: `count < batchSize ? Effect.sleep(1) : Effect.yieldNow`
+    was: `rest: interval }`,
+    is: `rest: Duration.millis(1) }`
   }
 ]

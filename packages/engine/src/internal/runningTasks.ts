@@ -229,9 +229,17 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     handlers: yield* Scope.make()
   })
   const subscription = yield* (yield* TaskSignal).subscribe
-  yield* loop.run({ name: "signal" }, ({ idle }) => Effect.flatMap(idle(PubSub.take(subscription)), running.look))
-  yield* loop.run({ name: "heartbeat" }, ({ begin, idle }) =>
-    Effect.andThen(idle(Effect.sleep(options.heartbeat)), running.lookAtAll(begin)))
+  let isBehind = false
+  yield* loop.run({ name: "signal" }, ({ begin, idle }) =>
+    Effect.onExit(
+      // What could not be looked at is not signalled again: it may be any.
+      isBehind ? running.lookAtAll(begin) : Effect.flatMap(idle(PubSub.take(subscription)), running.look),
+      (exit) => Effect.sync(() => {
+        isBehind = Exit.isFailure(exit)
+      })
+    ))
+  yield* loop.run({ name: "heartbeat", rest: options.heartbeat, restsFirst: true }, ({ begin }) =>
+    running.lookAtAll(begin))
   return running
 })
 

@@ -21,6 +21,7 @@ import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from
 import * as groupCommit from "./groupCommit.ts"
 import * as migrations from "./migrations.ts"
 import * as readable from "./readable.ts"
+import * as readOnlySessions from "./readOnlySessions.ts"
 import * as storeFailure from "./storeFailure.ts"
 
 const createTable = (table: string) =>
@@ -98,6 +99,8 @@ interface Table {
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
   readonly damaged: readable.Damaged
+  /** Fails for the reason that the database gives. */
+  readonly fail: (operation: Operation) => (error: SqlError.SqlError) => Effect.Effect<never, TaskStoreError>
 }
 
 /**
@@ -114,10 +117,16 @@ export const make = Effect.fnUntraced(function*({ table }: { readonly table: str
     prepared: preparing(sql),
     encode: encodeUpTo(largestRow(sql)),
     together: yield* groupCommit.make(sql),
-    damaged: new readable.Damaged()
+    damaged: new readable.Damaged(),
+    fail: failing(yield* readOnlySessions.make(sql))
   }
   return { ...writing(on), ...readingOne(on), ...readingMany(on) }
 })
+
+const failing = (endReadOnly: Effect.Effect<void>): Table["fail"] => (operation) => (refusal) => {
+  const error = storeFailure.fromSql(operation)(refusal)
+  return error.reason === "ReadOnly" ? Effect.andThen(endReadOnly, Effect.fail(error)) : Effect.fail(error)
+}
 
 /** A client of `@effect-mcp-tasks/sqlite`, which is not imported for those who use another. */
 interface Executing {
@@ -218,7 +227,7 @@ const inserting = ({ prepared, sql, tasks }: Table): Insert => {
 }
 
 const writing = (on: Table): Writing => {
-  const { encode, prepared, sql, tasks, together } = on
+  const { encode, fail, prepared, sql, tasks, together } = on
   const insert = inserting(on)
   // A task keeps its owner: naming the column would only make the database touch its index.
   const update = prepared(sql`UPDATE ${tasks} SET version = version + 1,
@@ -228,12 +237,10 @@ const writing = (on: Table): Writing => {
     create: (task, { maxLive }) =>
       Effect.flatMap(encode(task, "create"), (record) =>
         Effect.matchEffect(together(insert(record, maxLive)), {
-          onFailure: (error) =>
-            Effect.fail(
-              error.reason._tag === "UniqueViolation"
-                ? new TaskAlreadyExists({ taskId: task.taskId })
-                : storeFailure.fromSql("create")(error)
-            ),
+          onFailure: (error): Effect.Effect<never, TaskAlreadyExists | TaskStoreError> =>
+            error.reason._tag === "UniqueViolation"
+              ? Effect.fail(new TaskAlreadyExists({ taskId: task.taskId }))
+              : fail("create")(error),
           onSuccess: (created) =>
             created.length === 0
               ? Effect.fail(new TooManyTasks({ limit: maxLive }))
@@ -243,7 +250,7 @@ const writing = (on: Table): Writing => {
     replace: ({ task: { taskId }, version }, next) =>
       Effect.flatMap(encode(next, "replace"), ({ body, dueAt, head, live, result }) =>
         Effect.matchEffect(together(update([live ? 1 : 0, dueAt, head, result, body, taskId, version])), {
-          onFailure: (error) => Effect.fail(storeFailure.fromSql("replace")(error)),
+          onFailure: fail("replace"),
           onSuccess: (replaced) =>
             replaced.length === 0
               ? Effect.fail(new VersionConflict({ taskId, version }))
@@ -252,7 +259,7 @@ const writing = (on: Table): Writing => {
 
     remove: (taskId, version) =>
       sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
-        Effect.mapBoth({ onFailure: storeFailure.fromSql("remove"), onSuccess: (rows) => rows.length > 0 })
+        Effect.matchEffect({ onFailure: fail("remove"), onSuccess: (rows) => Effect.succeed(rows.length > 0) })
       )
   }
 }
@@ -282,16 +289,18 @@ const readingOne = ({ damaged, prepared, sql, tasks }: Table): Pick<TaskStore["S
   }
 }
 
-const readingMany = ({ damaged, sql, tasks }: Table): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
+const readingMany = (
+  { damaged, fail, sql, tasks }: Table
+): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
   due: (now, limit) =>
     sql<DueRow>`SELECT task_id, CAST(version AS TEXT) AS version, CAST(live AS TEXT) AS live
-      FROM ${tasks} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
-      Effect.mapBoth({
-        onFailure: storeFailure.fromSql("due"),
+      FROM ${tasks} WHERE due_at <= ${now}${ifWritable({ sql, tasks })} ORDER BY due_at LIMIT ${limit}`.pipe(
+      Effect.matchEffect({
+        onFailure: fail("due"),
         onSuccess: (rows) =>
-          rows.map(({ live, task_id, version }): DueTask => (
+          Effect.succeed(rows.map(({ live, task_id, version }): DueTask => (
             { taskId: task_id, version: TaskRecord.dueVersion(integer(version)), live: flag(live) !== false }
-          ))
+          )))
       })
     ),
 
@@ -316,6 +325,13 @@ const readingMany = ({ damaged, sql, tasks }: Table): Pick<TaskStore["Service"],
     )
   )
 })
+
+/** Postgres refuses to lock rows, though there be none, where it would refuse to write. */
+const ifWritable = ({ sql, tasks }: Pick<Table, "sql" | "tasks">): Statement.Fragment =>
+  sql.onDialectOrElse({
+    pg: () => sql` AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE false FOR KEY SHARE)`,
+    orElse: () => sql.literal("")
+  })
 
 const isOne = (live: Integer): boolean => Number(live) === 1
 
