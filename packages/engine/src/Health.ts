@@ -47,7 +47,7 @@ export interface Readiness {
 export class Health extends Context.Service<Health, {
   /** Whether the process runs at all. */
   readonly live: Effect.Effect<boolean>
-  /** False while the process starts or stops, while storage is unreachable, and while any loop does not turn. */
+  /** False while the process starts or stops, and while any loop does not turn, as when storage is unreachable. */
   readonly ready: Effect.Effect<Readiness>
   /** Where loops report. */
   readonly board: healthBoard.HealthBoard
