@@ -108,7 +108,8 @@ describe("a loop", () => {
   it.effect("fails no more when it waits in peace for longer than a round may take", () =>
     Effect.gen(function*() {
       let rounds = 0
-      const { state } = yield* running(({ idle }) => rounds++ === 0 ? Effect.fail("away") : idle(Effect.sleep("1 hour")))
+      const { state } = yield* running(({ idle }) =>
+        rounds++ === 0 ? Effect.fail("away") : idle(Effect.sleep("1 hour")))
       const seen: Array<string | undefined> = []
       // It tries on after 0.1 seconds, and waits from then on.
       for (const pause of ["100 millis", "30 seconds", "1 millis", "1 minute"] as const) {

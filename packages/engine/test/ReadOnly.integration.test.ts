@@ -90,7 +90,9 @@ const suite = <E, E2>(place: Effect.Effect<Place<E>, E2, Scope.Scope>) => {
 }
 
 services.withService(services.redisBinary, () => {
-  describe("a Redis that is read-only", () => suite(redisPlace))
+  describe("a Redis that is read-only", () => {
+    suite(redisPlace)
+  })
 })
 
 services.withService(services.postgres, (url) => {
@@ -105,7 +107,8 @@ services.withService(services.postgres, (url) => {
       const sql = Context.get(context, SqlClient.SqlClient)
       let made = 0
       const create = Effect.suspend(() => store.create(working({ taskId: `task-${made++}` }), { maxLive: 1_000 }))
-      const crowd = <A, E>(each: Effect.Effect<A, E>) => Effect.all(Arr.replicate(each, 6), { concurrency: "unbounded" })
+      const crowd = <A, E>(each: Effect.Effect<A, E>) =>
+        Effect.all(Arr.replicate(each, 6), { concurrency: "unbounded" })
       yield* forbid
       const refused = yield* crowd(Effect.flip(create))
       assert.isTrue(refused.some((error) => error._tag === "TaskStoreError" && error.reason === "ReadOnly"))

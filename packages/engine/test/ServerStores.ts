@@ -63,7 +63,8 @@ export const failures = Effect.fnUntraced(function*(store: TaskStore.TaskStore["
 /** Runs each script once, without a change: an unknown script is only loaded when it is first called. */
 export const warmUp = Effect.fnUntraced(function*(store: TaskStore.TaskStore["Service"]) {
   yield* Effect.flip(store.create(working({ taskId: "warm" }), { maxLive: 0 }))
-  yield* Effect.flip(store.replace({ task: working({ taskId: "warm" }), version: 1 }, working()))
+  const warm = working({ taskId: "warm" })
+  yield* Effect.flip(store.replace({ task: warm, version: 1 }, warm))
   yield* store.remove("warm", 1)
 })
 

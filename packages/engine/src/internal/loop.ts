@@ -34,8 +34,8 @@ export interface LoopOptions {
  */
 export interface Turn {
   /**
-   * Waits for something to do, however long that lasts. A loop that fails goes on failing meanwhile, unless it waits for
-   * longer than a round may take.
+   * Waits for something to do, however long that lasts. A loop that fails goes on failing meanwhile, unless it waits
+   * for longer than a round may take.
    */
   readonly idle: <A, E, R>(waiting: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Says that there is something to do again. */

@@ -95,7 +95,10 @@ interface Table {
     statement: Statement.Statement<Row>
   ) => (parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
   /** Encodes a task, if what it becomes can be read again. */
-  readonly encode: (task: Task.Task, operation: Operation) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
+  readonly encode: (
+    operation: Operation,
+    encoded: () => TaskRecord.TaskRecord
+  ) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
   readonly damaged: readable.Damaged
@@ -169,9 +172,9 @@ const rowOverhead = 1024
 const encodeUpTo = (largest: number): Table["encode"] => {
   const encoder = new TextEncoder()
   const bytes = (text: string | null) => text === null ? 0 : encoder.encode(text).length
-  return (task, operation) =>
+  return (operation, encoded) =>
     Effect.suspend(() => {
-      const record = TaskRecord.encode(task)
+      const record = encoded()
       const { body, head, owner, result } = record
       const units = body.length + head.length + owner.length + (result?.length ?? 0) + rowOverhead
       // A code unit becomes at most three bytes, so that few records have to be measured.
@@ -235,7 +238,7 @@ const writing = (on: Table): Writing => {
     WHERE task_id = ${later} AND version = ${later} RETURNING version`)
   return {
     create: (task, { maxLive }) =>
-      Effect.flatMap(encode(task, "create"), (record) =>
+      Effect.flatMap(encode("create", () => TaskRecord.encode(task)), (record) =>
         Effect.matchEffect(together(insert(record, maxLive)), {
           onFailure: (error): Effect.Effect<never, TaskAlreadyExists | TaskStoreError> =>
             error.reason._tag === "UniqueViolation"
@@ -247,15 +250,18 @@ const writing = (on: Table): Writing => {
               : Effect.succeed({ task, version: 1 })
         })),
 
-    replace: ({ task: { taskId }, version }, next) =>
-      Effect.flatMap(encode(next, "replace"), ({ body, dueAt, head, live, result }) =>
+    replace: (held, next) => {
+      const { task: { taskId }, version } = held
+      const record = encode("replace", () => TaskRecord.encodeNext(held, next))
+      return Effect.flatMap(record, ({ body, dueAt, head, live, result }) =>
         Effect.matchEffect(together(update([live ? 1 : 0, dueAt, head, result, body, taskId, version])), {
           onFailure: fail("replace"),
           onSuccess: (replaced) =>
             replaced.length === 0
               ? Effect.fail(new VersionConflict({ taskId, version }))
               : Effect.succeed({ task: next, version: version + 1 })
-        })),
+        }))
+    },
 
     remove: (taskId, version) =>
       sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
