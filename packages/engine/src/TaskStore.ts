@@ -91,8 +91,8 @@ export class TaskStore extends Context.Service<TaskStore, {
   readonly view: (taskId: string) => Effect.Effect<Option.Option<TaskView>, TaskStoreError>
 
   /**
-   * Replaces the task if it still has the version that was read; gives back the new version. Dies when `next` is not the
-   * same task with the same owner.
+   * Replaces the task if it still has the version that was read; gives back the new version. Dies when `next` is not
+   * the same task with the same owner.
    */
   readonly replace: (stored: Stored, next: Task) => Effect.Effect<Stored, TaskStoreError | VersionConflict>
 

@@ -55,8 +55,7 @@ const writing: ReadonlyArray<BrokenStore> = [
     name: "a task is replaced by whatever is given",
     breaks: (store) => ({
       ...store,
-      replace: (held, { owner, taskId, ...next }) =>
-        store.replace(held, { ...next, taskId: held.task.taskId, owner: held.task.owner })
+      replace: (held, next) => store.replace(held, { ...next, taskId: held.task.taskId, owner: held.task.owner })
     }),
     noticedBy: ["dies rather than replace a task by another one, or by another owner's"]
   },
