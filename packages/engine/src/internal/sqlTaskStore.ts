@@ -7,10 +7,9 @@
  *
  * @since 0.1.0
  */
-import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
@@ -19,9 +18,11 @@ import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as groupCommit from "./groupCommit.ts"
+import * as liveBounds from "./liveBounds.ts"
 import * as migrations from "./migrations.ts"
 import * as readable from "./readable.ts"
 import * as readOnlySessions from "./readOnlySessions.ts"
+import * as rowSize from "./rowSize.ts"
 import * as storeFailure from "./storeFailure.ts"
 
 const createTable = (table: string) =>
@@ -94,16 +95,13 @@ interface Table {
   readonly prepared: <Row extends object>(
     statement: Statement.Statement<Row>
   ) => (parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
-  /** Encodes a task, if what it becomes can be read again. */
-  readonly encode: (
-    operation: Operation,
-    encoded: () => TaskRecord.TaskRecord
-  ) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
+  readonly encode: rowSize.Encode
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
   readonly damaged: readable.Damaged
   /** Fails for the reason that the database gives. */
   readonly fail: (operation: Operation) => (error: SqlError.SqlError) => Effect.Effect<never, TaskStoreError>
+  readonly bounds: liveBounds.LiveBounds
 }
 
 /**
@@ -113,14 +111,17 @@ interface Table {
  */
 export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
   yield* migrations.run(table, columnNames, { "0001_tasks": createTable(table) })
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const client = yield* SqlClient.SqlClient
+  const sql = client.withoutTransforms()
+  const bounds = liveBounds.of(client, table)
   const on: Table = {
     sql,
     tasks: sql`${sql(table)}`,
     prepared: preparing(sql),
-    encode: encodeUpTo(largestRow(sql)),
-    together: yield* groupCommit.make(sql),
+    encode: rowSize.encodeUpTo(rowSize.largestRow(sql)),
+    together: yield* groupCommit.make(sql, bounds.forget),
     damaged: new readable.Damaged(),
+    bounds,
     fail: failing(yield* readOnlySessions.make(sql))
   }
   return { ...writing(on), ...readingOne(on), ...readingMany(on) }
@@ -151,46 +152,6 @@ const preparing = (sql: SqlClient.SqlClient): Table["prepared"] => {
   }
 }
 
-/** What a client of Postgres reads at most, where it does not say: `maxMessageSize` of `@effect/sql-pg`. */
-const defaultMessageSize = 16 * 1024 * 1024
-
-/** How many bytes the texts of one row may have, so that the client can read it. */
-const largestRow = (sql: SqlClient.SqlClient): number =>
-  sql.onDialectOrElse({
-    pg: () => {
-      const config: unknown = Predicate.hasProperty(sql, "config") ? sql.config : undefined
-      const size = Predicate.hasProperty(config, "maxMessageSize") ? config.maxMessageSize : undefined
-      return typeof size === "number" ? size : defaultMessageSize
-    },
-    orElse: () => Infinity
-  })
-
-/** The names, lengths and numbers of a row come to less. */
-const rowOverhead = 1024
-
-/** A client that is sent more than it can read drops its connection, and would do so with every later read. */
-const encodeUpTo = (largest: number): Table["encode"] => {
-  const encoder = new TextEncoder()
-  const bytes = (text: string | null) => text === null ? 0 : encoder.encode(text).length
-  return (operation, encoded) =>
-    Effect.suspend(() => {
-      const record = encoded()
-      const { body, head, owner, result } = record
-      const units = body.length + head.length + owner.length + (result?.length ?? 0) + rowOverhead
-      // A code unit becomes at most three bytes, so that few records have to be measured.
-      if (units * 3 <= largest) return Effect.succeed(record)
-      const size = bytes(result) + Math.max(bytes(body), bytes(head) + bytes(owner)) + rowOverhead
-      return size <= largest ? Effect.succeed(record) : Effect.fail(tooLarge(operation, size, largest))
-    })
-}
-
-const tooLarge = (operation: Operation, size: number, largest: number): TaskStoreError =>
-  new TaskStoreError({
-    operation,
-    reason: "TooLarge",
-    cause: new RangeError(`A row of ${size} bytes; the client's maxMessageSize allows ${largest}`)
-  })
-
 type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
 
 /** Stands where a parameter will be. */
@@ -199,38 +160,69 @@ const later = null
 type Insert = (row: TaskRecord.TaskRecord, maxLive: number) => ReturnType<ReturnType<Table["prepared"]>>
 
 /** Keeps a row unless its owner has too many live ones: then there is nothing that it returns. */
-const inserting = ({ prepared, sql, tasks }: Table): Insert => {
+interface Inserts {
+  /** For a transaction of the caller, which may come to nothing. */
+  readonly alone: Insert
+  readonly shared: Insert
+}
+
+const columnsOf = ({ sql, tasks }: Table) =>
+  sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)`
+
+const valuesOf = ({ body, dueAt, head, live, owner, result, taskId }: TaskRecord.TaskRecord) =>
+  [taskId, owner, live ? 1 : 0, dueAt, head, result, body]
+
+const inserting = (on: Table): Inserts => {
+  if (isExecuting(on.sql)) return insertingInSteps(on)
+  const insert = insertingAtOnce(on)
+  return { alone: insert, shared: insert }
+}
+
+const insertingAtOnce = (on: Table): Insert => {
+  const { prepared, sql, tasks } = on
   // Without the second condition, a known id at the limit would be taken for one task too many.
-  const isAllowed = sql`(
-    SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT ${later}) AS others
-  ) < ${later} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later})`
-  const columns = sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)`
-  const values = ({ body, dueAt, head, live, owner, result, taskId }: TaskRecord.TaskRecord) =>
-    [taskId, owner, live ? 1 : 0, dueAt, head, result, body]
-  const conditions = ({ owner, taskId }: TaskRecord.TaskRecord, maxLive: number) => [owner, maxLive, maxLive, taskId]
-  const inOne = (): Insert => {
-    const insert = prepared(sql`${columns} SELECT CAST(${later} AS TEXT), 1, CAST(${later} AS TEXT),
-      CAST(${later} AS INTEGER), CAST(${later} AS BIGINT), CAST(${later} AS TEXT), CAST(${later} AS TEXT),
-      CAST(${later} AS TEXT) WHERE ${isAllowed} RETURNING version`)
-    return (row, maxLive) => insert([...values(row), ...conditions(row, maxLive)])
-  }
-  // The transactions of this client are immediate and come one after the other, so two statements in one are one step
-  // too. An INSERT that reads its own table would build another one first, which costs more than everything else in it.
-  const inTwo = (): Insert => {
-    const allow = prepared<{ readonly allowed: Integer }>(sql`SELECT ${isAllowed} AS allowed`)
-    const insert = prepared(sql`${columns} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
-      ${later}) RETURNING version`)
-    return (row, maxLive) =>
-      Effect.flatMap(
-        allow(conditions(row, maxLive)),
-        ([found]) => found !== undefined && isOne(found.allowed) ? insert(values(row)) : Effect.succeed([])
-      )
-  }
-  return isExecuting(sql) ? inTwo() : inOne()
+  const insert = prepared(sql`${columnsOf(on)} SELECT CAST(${later} AS TEXT), 1, CAST(${later} AS TEXT),
+    CAST(${later} AS INTEGER), CAST(${later} AS BIGINT), CAST(${later} AS TEXT), CAST(${later} AS TEXT),
+    CAST(${later} AS TEXT) WHERE (
+      SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT ${later}) AS others
+    ) < ${later} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later}) RETURNING version`)
+  return (row, maxLive) => insert([...valuesOf(row), row.owner, maxLive, maxLive, row.taskId])
+}
+
+/**
+ * The transactions of SQLite are immediate and come one after the other, so several statements in one are one step too.
+ * An INSERT that reads its own table would build another one first, which costs more than everything else in it.
+ */
+const insertingInSteps = (on: Table): Inserts => {
+  const { bounds, prepared, sql, tasks } = on
+  // Cast, since SQLite prepares a statement again, for 8 us, whenever a parameter that is a limit as such is bound.
+  const count = prepared<{ readonly live: Integer; readonly known: Integer }>(sql`SELECT (
+      SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT CAST(${later} AS INTEGER))
+    ) AS live, EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later}) AS known`)
+  const version = prepared<{ readonly data_version: Integer }>(sql`PRAGMA data_version`)
+  const values = prepared(sql`${columnsOf(on)} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
+    ${later}) RETURNING version`)
+
+  const counted = (row: TaskRecord.TaskRecord, maxLive: number, told: (live: number) => void) =>
+    Effect.flatMap(count([row.owner, maxLive, row.taskId]), ([found]) => {
+      const live = Number(found?.live)
+      // A known id at the limit is not one task too many: the INSERT refuses it.
+      if (live >= maxLive && !isOne(found?.known ?? 0)) return Effect.succeed([])
+      return Effect.tap(values(valuesOf(row)), () => Effect.sync(() => told(live)))
+    })
+  const shared: Insert = (row, maxLive) =>
+    Effect.flatMap(version([]), ([now]) => {
+      const { owner } = row
+      const told = (live: number) => bounds.set(owner, live + 1)
+      const atMost = bounds.get(owner, now?.data_version)
+      if (atMost === undefined || atMost >= maxLive) return counted(row, maxLive, told)
+      return Effect.tap(values(valuesOf(row)), () => Effect.sync(() => told(atMost)))
+    })
+  return { shared, alone: (row, maxLive) => counted(row, maxLive, bounds.forget) }
 }
 
 const writing = (on: Table): Writing => {
-  const { encode, fail, prepared, sql, tasks, together } = on
+  const { bounds, encode, fail, prepared, sql, tasks, together } = on
   const insert = inserting(on)
   // A task keeps its owner: naming the column would only make the database touch its index.
   const update = prepared(sql`UPDATE ${tasks} SET version = version + 1,
@@ -239,7 +231,7 @@ const writing = (on: Table): Writing => {
   return {
     create: (task, { maxLive }) =>
       Effect.flatMap(encode("create", () => TaskRecord.encode(task)), (record) =>
-        Effect.matchEffect(together(insert(record, maxLive)), {
+        Effect.matchEffect(together(insert.shared(record, maxLive), insert.alone(record, maxLive)), {
           onFailure: (error): Effect.Effect<never, TaskAlreadyExists | TaskStoreError> =>
             error.reason._tag === "UniqueViolation"
               ? Effect.fail(new TaskAlreadyExists({ taskId: task.taskId }))
@@ -251,16 +243,22 @@ const writing = (on: Table): Writing => {
         })),
 
     replace: (held, next) => {
-      const { task: { taskId }, version } = held
+      const { task, version } = held
+      const { taskId } = task
       const record = encode("replace", () => TaskRecord.encodeNext(held, next))
-      return Effect.flatMap(record, ({ body, dueAt, head, live, result }) =>
-        Effect.matchEffect(together(update([live ? 1 : 0, dueAt, head, result, body, taskId, version])), {
+      return Effect.flatMap(record, ({ body, dueAt, head, live, result }) => {
+        const updated = update([live ? 1 : 0, dueAt, head, result, body, taskId, version])
+        // No command brings an ended task back to life, but that is the machine's to know.
+        const isRevived = live && Task.isTerminal(task)
+        const counted = isRevived ? Effect.ensuring(updated, Effect.sync(bounds.forget)) : updated
+        return Effect.matchEffect(together(counted), {
           onFailure: fail("replace"),
           onSuccess: (replaced) =>
             replaced.length === 0
               ? Effect.fail(new VersionConflict({ taskId, version }))
               : Effect.succeed({ task: next, version: version + 1 })
-        }))
+        })
+      })
     },
 
     remove: (taskId, version) =>
