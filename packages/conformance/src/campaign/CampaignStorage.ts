@@ -28,7 +28,7 @@ export interface StorageOptions {
   readonly name: string
 }
 
-const quick = { pollInterval: "100 millis", lockExpiration: "3 seconds" } as const
+const quick = { pollInterval: "100 millis" } as const
 
 /**
  * The storages by name.
