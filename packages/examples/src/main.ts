@@ -46,10 +46,9 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
   return yield* Layer.provide(welcome, Server.layerSqlite(options.file)).pipe(
     // A client that never finishes its request must not hold the store open.
     Layer.provide(
-      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      HttpStartup.layer(NodeHttpServer.layer, createServer, {
         host,
-        port: options.port,
-        gracefulShutdownTimeout: "2 seconds"
+        port: options.port
       })
     ),
     Layer.launch

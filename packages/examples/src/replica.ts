@@ -6,7 +6,6 @@
  *
  * @since 0.2.0
  */
-import { Storage } from "@effect-mcp-tasks/engine"
 import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
@@ -36,13 +35,11 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
   )
   return Layer.provide(welcome, replica).pipe(
     Layer.provide(
-      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      HttpStartup.layer(NodeHttpServer.layer, createServer, {
         host: "127.0.0.1",
-        port,
-        gracefulShutdownTimeout: "2 seconds"
+        port
       })
     ),
-    Storage.closeWithin("25 seconds"),
     Layer.launch
   )
 }

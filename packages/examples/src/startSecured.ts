@@ -39,7 +39,7 @@ Layer.mergeAll(server, welcome).pipe(
   Layer.provide([
     Reports.layer,
     ToyIssuer.layer,
-    NodeHttpServer.layer(HttpStartup.answering(createServer), { host, port, gracefulShutdownTimeout: "2 seconds" })
+    HttpStartup.layer(NodeHttpServer.layer, createServer, { host, port })
   ]),
   Layer.launch,
   Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),

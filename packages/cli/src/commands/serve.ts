@@ -46,10 +46,9 @@ export const serve = Command.make("serve", { ...Store.input, port }, (given) =>
       Layer.provide(Reports.layer),
       Layer.provide(Store.of(given, { exclusive: true })),
       Layer.provide(
-        NodeHttpServer.layer(HttpStartup.answering(createServer), {
+        HttpStartup.layer(NodeHttpServer.layer, createServer, {
           host: "127.0.0.1",
-          port: given.port,
-          gracefulShutdownTimeout: "2 seconds"
+          port: given.port
         })
       ),
       Layer.launch

@@ -4,7 +4,6 @@
  * @since 0.2.0
  */
 import * as Replicated from "@effect-mcp-tasks/engine/Replicated"
-import * as Storage from "@effect-mcp-tasks/engine/Storage"
 import * as TaskAudit from "@effect-mcp-tasks/engine/TaskAudit"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
@@ -63,12 +62,11 @@ const command = Command.make("replica", flags, ({ at, name, store, world }) =>
       Layer.provide([Replicated.layerWith(settings), TaskOwner.layerAnonymous]),
       Layer.provide(Layer.provide(TaskTools.layer(CampaignTools.toolkit), CampaignTools.layer(world))),
       Layer.provide([CampaignStorage.layers[store]({ at, name }), audit(world)]),
-      Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, {
         host: "127.0.0.1",
         port: 0,
         gracefulShutdownTimeout: "1 second"
-      })),
-      Storage.closeWithin("20 seconds")
+      }))
     )
   ))
 

@@ -57,7 +57,7 @@ interface Parking {
 }
 
 /** How long handlers that must not be interrupted hold up the end of their process, once they should have ended. */
-const lastWait = Duration.seconds(5)
+const lastWait = Duration.seconds(3)
 
 /** What the handlers of a process need. */
 interface Services extends RunningOptions {
