@@ -229,7 +229,14 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     handlers: yield* Scope.make()
   })
   const subscription = yield* (yield* TaskSignal).subscribe
-  yield* loop.run({ name: "signal" }, ({ idle }) => Effect.flatMap(idle(PubSub.take(subscription)), running.look))
+  // Every write of a handler signals its own process too. Those that came while a task was read are one, or a cancel would
+  // wait behind a read for each step.
+  yield* loop.run({ name: "signal" }, ({ begin, idle }) =>
+    Effect.gen(function*() {
+      const taskIds = new Set(yield* idle(PubSub.takeAll(subscription)))
+      const looks = yield* Effect.forEach(taskIds, (taskId) => Effect.andThen(begin, Effect.exit(running.look(taskId))))
+      yield* Exit.asVoidAll(looks)
+    }))
   yield* loop.run({ name: "heartbeat" }, ({ begin, idle }) =>
     Effect.andThen(idle(Effect.sleep(options.heartbeat)), running.lookAtAll(begin)))
   return running

@@ -16,6 +16,7 @@ import { InputUnavailable, type TaskHandle } from "../CurrentTask.ts"
 import type { Limits } from "../TaskLimits.ts"
 import { ProtocolError } from "../TaskTool.ts"
 import type { AttemptCommand, Standing } from "./attempt.ts"
+import { JournalBudget } from "./journalBudget.ts"
 import * as jsonText from "./jsonText.ts"
 import * as questions from "./questions.ts"
 
@@ -51,6 +52,7 @@ export interface Put {
 interface Asker {
   readonly worker: Worker
   readonly limits: Limits
+  readonly journal: JournalBudget
 }
 
 /**
@@ -59,6 +61,7 @@ interface Asker {
  * @since 0.1.0
  */
 export const make = (worker: Worker, limits: Limits): TaskHandle => {
+  const journal = new JournalBudget(worker, limits.maxJournalLength)
   /** A handler that has lost its task goes no further; one that broke a rule learns which. */
   const give = (command: AttemptCommand) =>
     Effect.flatMap(worker.give(command), Result.match({
@@ -68,7 +71,7 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
   const asking = <A>(key: string, asked: questions.Asked<A>): Effect.Effect<A, InputUnavailable> =>
     Result.isFailure(asked)
       ? Effect.die(new Error(`Question ${key} cannot be put to a client: ${asked.failure}`))
-      : put({ worker, limits }, key, asked.success)
+      : put({ worker, limits, journal }, key, asked.success)
 
   return {
     taskId: worker.taskId,
@@ -92,7 +95,11 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
           Schema.encodeEffect(codec)(value).pipe(
             Effect.orDie,
             Effect.flatMap((encoded) => bounded(`step ${name}`, encoded, limits)),
-            Effect.flatMap((encoded) => give({ _tag: "RecordStep", name, value: encoded }))
+            Effect.flatMap((text) =>
+              journal.take(name.length + text.length)
+                ? give({ _tag: "RecordStep", name, value: JSON.parse(text) as Schema.Json })
+                : full(`step ${name}`, limits)
+            )
           ))
     },
     elicit: (key, form) => asking(key, questions.elicit(form)),
@@ -114,7 +121,7 @@ const unavailable = (worker: Worker, key: string, question: questions.Question<u
 }
 
 const put = Effect.fnUntraced(function*<A>(
-  { limits, worker }: Asker,
+  { journal, limits, worker }: Asker,
   key: string,
   question: questions.Question<A>
 ) {
@@ -129,12 +136,17 @@ const put = Effect.fnUntraced(function*<A>(
     if (known?.state === "withdrawn") continue
     const missing = known?.state === "answered" ? undefined : unavailable(worker, key, question)
     if (missing !== undefined) return yield* missing
+    if (known === undefined && !journal.take(name.length + JSON.stringify(request).length)) {
+      return yield* full(`question ${key}`, limits)
+    }
     const answered = yield* worker.ask({ key: name, request })
     if (Result.isFailure(answered)) {
       if (answered.failure.reason === "KeyWithdrawn") continue
       return yield* refused("Ask", answered.failure.reason)
     }
-    const meaning = question.decode(responseOf(answered.success))
+    const response = responseOf(answered.success)
+    if (known?.state !== "answered") journal.count(response)
+    const meaning = question.decode(response)
     if (Result.isSuccess(meaning)) return meaning.success
     request = again(request, meaning.failure)
   }
@@ -160,14 +172,17 @@ const requestOf = (key: string, { method, params }: questions.Question<unknown>,
     ? Effect.succeed<Task.InputRequest>({ method })
     : Effect.map(
       bounded(`question ${key}`, params, limits),
-      (json): Task.InputRequest => ({ method, params: json as Schema.JsonObject })
+      (text): Task.InputRequest => ({ method, params: JSON.parse(text) as Schema.JsonObject })
     )
 
-const bounded = (what: string, value: unknown, limits: Limits): Effect.Effect<Schema.Json> =>
+const bounded = (what: string, value: unknown, limits: Limits): Effect.Effect<string> =>
   Result.match(jsonText.encode(value, { maxLength: limits.maxEntryLength, maxDepth: limits.maxJsonDepth }), {
     onFailure: (reason) => fatal(`The ${what} was refused: ${reason}`),
-    onSuccess: (text) => Effect.succeed(JSON.parse(text) as Schema.Json)
+    onSuccess: Effect.succeed
   })
+
+const full = (what: string, { maxJournalLength }: Limits): Effect.Effect<never> =>
+  fatal(`The ${what} was refused: with it, the task remembers more than ${maxJournalLength} characters (maxJournalLength)`)
 
 /** Ends the task with words that its client may read. */
 const fatal = (message: string): Effect.Effect<never> => Effect.die(new ProtocolError({ code: -32603, message }))
