@@ -43,6 +43,6 @@ TaskServer.layerHttp({ name: "indexer", version: "1.0.0", toolkit, metricsPath: 
     port: Number(process.env.PORT ?? 3000)
   })),
   Layer.provide(Observability),
-  Layer.launch,
-  NodeRuntime.runMain
+  HttpStartup.launch,
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

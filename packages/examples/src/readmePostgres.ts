@@ -34,6 +34,6 @@ TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
     host: "127.0.0.1",
     port: Number(process.env.PORT ?? 3000)
   })),
-  Layer.launch,
-  NodeRuntime.runMain
+  HttpStartup.launch,
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

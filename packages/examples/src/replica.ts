@@ -8,7 +8,7 @@
  */
 import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
+import { Console, Effect, Layer, Logger, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { HttpServer } from "effect/http"
 import { createServer } from "node:http"
@@ -40,7 +40,7 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
         port
       })
     ),
-    Layer.launch
+    HttpStartup.launch
   )
 }
 
@@ -54,13 +54,9 @@ const serve = Command.make(
   })
 )
 
-/** To be told to end, and to have ended in good order, is no failure. */
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
-
 serve.pipe(
   Command.withDescription("Serves the example tools as one of several processes"),
   Command.run({ version: "0.1.0" }),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain({ teardown })
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

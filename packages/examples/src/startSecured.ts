@@ -41,7 +41,7 @@ Layer.mergeAll(server, welcome).pipe(
     ToyIssuer.layer,
     HttpStartup.layer(NodeHttpServer.layer, createServer, { host, port })
   ]),
-  Layer.launch,
+  HttpStartup.launch,
   Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

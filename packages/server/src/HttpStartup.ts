@@ -9,14 +9,19 @@
  */
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as nodeServer from "./internal/nodeServer.ts"
+import * as reasons from "./internal/reasons.ts"
 
 /**
  * How a server stops, among what else its options say.
@@ -84,6 +89,63 @@ export const layer = <Server extends nodeServer.NodeServer, Options extends Stop
       )
     })
   )
+
+/**
+ * The server could not be started: its port is taken, or its storage is away or not what it should be. It has been said
+ * in the log already.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart", { cause: Schema.Defect() }) {
+  readonly [Runtime.errorReported] = false
+  override get message(): string {
+    return `The server cannot start: ${reasons.of(this.cause)}`
+  }
+}
+
+/**
+ * Runs a server until it is told to end. When it cannot start, it says why on one line of the log, and fails.
+ *
+ * **When to use**
+ *
+ * In place of `Layer.launch`, with `teardown`. A server does not wait for a storage that is away when it starts: it ends
+ * with exit code 1, and whoever started it does so again. One that runs does wait.
+ *
+ * **Example** (A program)
+ *
+ * ```ts
+ * TaskServer.layerHttp({ name: "reports", version: "1.0.0", toolkit }).pipe(
+ *   Layer.provide([Handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
+ *   Layer.provide(SqliteClient.layer({ filename: "tasks.sqlite" })),
+ *   Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, { host: "127.0.0.1", port: 3000 })),
+ *   HttpStartup.launch,
+ *   NodeRuntime.runMain({ teardown: HttpStartup.teardown })
+ * )
+ * ```
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const launch = <A, E, R>(server: Layer.Layer<A, E, R>): Effect.Effect<never, CannotStart, R> =>
+  Effect.catchCause(Layer.launch(server), (cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+    const failure = new CannotStart({ cause: Cause.squash(cause) })
+    return Effect.andThen(
+      Effect.andThen(Effect.logFatal(failure.message), Effect.logDebug("Why the server cannot start", cause)),
+      Effect.fail(failure)
+    )
+  })
+
+/**
+ * Has a program end with exit code 0 that was told to end and did: `NodeRuntime.runMain` alone gives 130, which makes a
+ * deploy look like a failure.
+ *
+ * @category constants
+ * @since 0.2.0
+ */
+export const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
 
 /** The same server, which no longer takes requests when what serves them ends, and does not wait for them for ever. */
 const draining = (

@@ -19,12 +19,10 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Runtime from "effect/Runtime"
 import { createServer } from "node:http"
 import * as CampaignStorage from "./CampaignStorage.ts"
 import * as CampaignTools from "./CampaignTools.ts"
@@ -70,10 +68,6 @@ const command = Command.make("replica", flags, ({ at, name, store, world }) =>
     )
   ))
 
-/** To be told to end is how this program ends well. */
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
-
 command.pipe(
   Command.run({ version: "0.1.0" }),
   // The standard output is read for its first line only.
@@ -81,5 +75,5 @@ command.pipe(
     Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("This replica failed", cause)
   ),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain({ teardown, disableErrorReporting: true })
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown, disableErrorReporting: true })
 )
