@@ -3,6 +3,7 @@
  *
  * @since 0.2.0
  */
+import * as Storage from "@effect-mcp-tasks/engine/Storage"
 import * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
 import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as SqliteClient from "@effect-mcp-tasks/sqlite/SqliteClient"
@@ -64,7 +65,9 @@ export interface Input {
  * @category models
  * @since 0.2.0
  */
-export type Store = Layer.Layer<TaskStore.TaskStore | TaskSignal.TaskSignal, CliFailure.CliFailure>
+export type Store = Layer.Layer<Stored, CliFailure.CliFailure>
+
+type Stored = TaskStore.TaskStore | TaskSignal.TaskSignal
 
 const addresses = {
   redis: "Give the address with --redis-url or REDIS_URL, as in redis://127.0.0.1:6379",
@@ -74,8 +77,9 @@ const addresses = {
 const unusable = (what: string, hint: string | undefined) => (error: unknown) =>
   CliFailure.usage(`${what} cannot be used: ${CliFailure.reasonOf(error)}`, hint)
 
-const without = (what: string, hint: string | undefined) => (error: unknown): Store =>
-  Layer.unwrap(Effect.fail(unusable(what, hint)(error)))
+const without =
+  <A>(what: string, hint: string | undefined) => (error: unknown): Layer.Layer<A, CliFailure.CliFailure> =>
+    Layer.unwrap(Effect.fail(unusable(what, hint)(error)))
 
 const redisUrl = (text: string): Effect.Effect<string, CliFailure.CliFailure> => {
   const url = URL.parse(text)
@@ -98,21 +102,41 @@ export const of = (given: Input, { exclusive }: { readonly exclusive: boolean } 
     case "sqlite":
       return Layer.merge(TaskStore.layerSql, TaskSignal.layerMemory).pipe(
         Layer.provide(SqliteClient.layer({ filename: given.file, exclusive })),
-        Layer.catch(without(given.file, undefined))
+        Layer.catch(without<Stored>(given.file, undefined))
       )
     case "redis":
       return Layer.unwrap(Effect.map(redisUrl(given.redis), (url) =>
         Layer.merge(TaskStore.layerRedis, TaskSignal.layerRedis).pipe(
           Layer.provide(NodeRedis.layer({ url })),
-          Layer.catch(without("Redis", addresses.redis))
+          Layer.catch(without<Stored>("Redis", addresses.redis))
         )))
     case "postgres":
       return Layer.merge(TaskStore.layerSql, TaskSignal.layerPostgres).pipe(
         Layer.provide(PgClient.layer({ url: given.database })),
-        Layer.catch(without("Postgres", addresses.postgres))
+        Layer.catch(without<Stored>("Postgres", addresses.postgres))
       )
   }
 }
+
+/**
+ * What processes share that serve on one Redis or one Postgres.
+ *
+ * @category constructors
+ * @since 0.2.0
+ */
+export const shared = (
+  given: Input & { readonly store: "redis" | "postgres" }
+): Layer.Layer<Storage.Storage, CliFailure.CliFailure> =>
+  given.store === "redis"
+    ? Layer.unwrap(Effect.map(redisUrl(given.redis), (url) =>
+      Storage.layerRedis.pipe(
+        Layer.provide(NodeRedis.layer({ url, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds"))),
+        Layer.catch(without<Storage.Storage>("Redis", addresses.redis))
+      )))
+    : Storage.layerPostgres.pipe(
+      Layer.provide(PgClient.layer({ url: given.database }).pipe(Storage.closeWithin("5 seconds"))),
+      Layer.catch(without<Storage.Storage>("Postgres", addresses.postgres))
+    )
 
 /** The table in which every SQL task store counts its migrations. */
 const mark = "mcp_tasks_migrations"

@@ -59,21 +59,26 @@ export const directory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
+/** The example server on a store, for as long as the scope lives. */
+export const serveOn = (...store: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const child = yield* launch(process.execPath, [bin, "serve", "--port", "0", ...store])
+    return yield* Effect.callback<string>((resume) => {
+      let said = ""
+      child.stdout.on("data", (chunk) => {
+        said += String(chunk)
+        const found = /Serving MCP tasks at (\S+),/.exec(said)?.[1]
+        if (found !== undefined) resume(Effect.succeed(found))
+      })
+      child.stderr.on("data", (chunk) => said += String(chunk))
+      child.once("close", () => resume(Effect.die(new Error(`The server ended: ${said}`))))
+    })
+  })
+
 /** The example server on a new SQLite file, for as long as the scope lives. */
 export const serve = Effect.gen(function*() {
   const file = join(yield* directory, "tasks.sqlite")
-  const child = yield* launch(process.execPath, [bin, "serve", "--port", "0", "--file", file])
-  const url = yield* Effect.callback<string>((resume) => {
-    let said = ""
-    child.stdout.on("data", (chunk) => {
-      said += String(chunk)
-      const found = /Serving MCP tasks at (\S+),/.exec(said)?.[1]
-      if (found !== undefined) resume(Effect.succeed(found))
-    })
-    child.stderr.on("data", (chunk) => said += String(chunk))
-    child.once("close", () => resume(Effect.die(new Error(`The server ended: ${said}`))))
-  })
-  return { url, file }
+  return { url: yield* serveOn("--file", file), file }
 })
 
 /** What a person types, each once the terminal shows what it waits for. */

@@ -10,6 +10,7 @@ import * as Embedded from "@effect-mcp-tasks/engine/Embedded"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
 import * as Dispatcher from "@effect-mcp-tasks/server/Dispatcher"
+import * as HttpStartup from "@effect-mcp-tasks/server/HttpStartup"
 import * as StdioTransport from "@effect-mcp-tasks/server/StdioTransport"
 import * as ToolSwitch from "@effect-mcp-tasks/server/ToolSwitch"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -72,7 +73,7 @@ const overStdio = StdioTransport.layer().pipe(
 const command = Command.make("conformance:serve", flags, Effect.fnUntraced(function*({ file, port, store, transport }) {
   const served = Layer.merge(tools, FixtureStore.layers[store]({ file: Option.getOrUndefined(file) }))
   return transport === "http"
-    ? yield* Layer.launch(Layer.provide(overHttp(port, store), served))
+    ? yield* HttpStartup.launch(Layer.provide(overHttp(port, store), served))
     : yield* StdioTransport.launch(Layer.provide(overStdio, served))
 })).pipe(Command.withDescription("Serves the fixtures of the official conformance suite"))
 

@@ -31,10 +31,13 @@ const meanings = {
 export class TaskStoreError extends Schema.TaggedError<TaskStoreError>()("TaskStoreError", {
   operation: Schema.Literals(["create", "read", "view", "replace", "due", "remove", "countLive", "list"]),
   reason: Schema.Literals(["Unavailable", "ConnectionLost", "ReadOnly", "Full", "NotReady", "TooLarge", "Corrupt"]),
+  /** The task that it is about, where it is about one and no other. */
+  taskId: Schema.optionalKey(Schema.String),
   cause: Schema.Defect()
 }) {
   override get message(): string {
-    return `The task store could not ${this.operation}: ${meanings[this.reason]}`
+    const what = this.taskId === undefined ? this.operation : `${this.operation} task ${this.taskId}`
+    return `The task store could not ${what}: ${meanings[this.reason]}`
   }
 
   /**

@@ -11,6 +11,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as loop from "./internal/loop.ts"
+import * as storedCall from "./internal/storedCall.ts"
 import { TaskEngine } from "./TaskEngine.ts"
 import { type DueTask, TaskStore, type TaskStoreError } from "./TaskStore.ts"
 
@@ -34,48 +35,68 @@ const expire = (taskId: string, at: number) =>
     Effect.catchTag(["TaskRejected", "TaskNotFound"], () => Effect.void)
   )
 
-const isCorrupt = (error: TaskStoreError): boolean => error.reason === "Corrupt"
+const dueKey = ({ taskId, version }: DueTask): string => `${version} ${taskId}`
+
+/** An ended task is removed by its version. Where there is none, it is one that somebody else removed, or damaged. */
+const remove = ({ taskId, version }: DueTask) =>
+  Effect.flatMap(TaskStore, (store) =>
+    Effect.flatMap(store.remove(taskId, version), (isRemoved) => isRemoved ? Effect.void : store.read(taskId)))
+
+const settle = (task: DueTask, at: number): Effect.Effect<unknown, TaskStoreError, TaskStore | TaskEngine> =>
+  task.live ? expire(task.taskId, at) : remove(task)
 
 /**
- * An effect that sweeps once: it takes one batch of what is due now, and says how many tasks that were.
+ * An effect that sweeps once: it takes one batch of what is due now, and says how many tasks it had not seen before.
  *
  * **Details**
  *
  * It is a span when something was due, and none otherwise.
  *
- * A live task whose record cannot be decoded is left as it is, named in the log once, and does not stand in the way of
- * the others.
+ * A task that nothing can be done for, since its record is damaged, is left as it is, named in the log once, and does
+ * not stand in the way of the others. One at which the store fails ends the sweep. Such a task, and one that stays due
+ * whatever is done, comes last from then on, and no longer counts.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const sweep = (batchSize: number): Effect.Effect<number, TaskStoreError, TaskStore | TaskEngine> => {
-  /** The versions of overdue tasks whose record cannot be decoded, and for which nothing can be done. */
-  const unreadable = new Map<string, number>()
+  /** Overdue tasks for which nothing can be done. */
+  let hopeless = new Set<string>()
+  /** Overdue tasks that have been taken already. Mostly they are gone, or have another version. */
+  let taken = new Set<string>()
 
-  const settle = (
-    { live, taskId, version }: DueTask,
-    at: number
-  ): Effect.Effect<void, TaskStoreError, TaskStore | TaskEngine> =>
-    live
-      ? Effect.catchIf(expire(taskId, at), isCorrupt, (error) => {
-        unreadable.set(taskId, version)
-        const message = "An overdue task cannot be decoded; it is left as it is"
-        return Effect.annotateLogs(Effect.logError(message, error), { taskId, version })
+  const settled = (task: DueTask, at: number) =>
+    Effect.suspend(() => {
+      taken.add(dueKey(task))
+      return Effect.catchCauseIf(settle(task, at), storedCall.isOfTheTask, (cause) => {
+        hopeless.add(dueKey(task))
+        const message = "An overdue task cannot be expired or removed; it is left as it is"
+        return Effect.annotateLogs(Effect.logError(message, cause), { taskId: task.taskId, version: task.version })
       })
-      : Effect.flatMap(TaskStore, (store) => Effect.asVoid(store.remove(taskId, version)))
+    })
+
+  /** What is due and has not been taken yet; then what has been, and is due all the same. */
+  const choose = (due: ReadonlyArray<DueTask>) => {
+    const keys = new Set(due.map(dueKey))
+    hopeless = hopeless.intersection(keys)
+    taken = taken.intersection(keys)
+    const possible = due.filter((task) => !hopeless.has(dueKey(task)))
+    const fresh = possible.filter((task) => !taken.has(dueKey(task))).slice(0, batchSize)
+    const again = possible.filter((task) => taken.has(dueKey(task))).slice(0, batchSize - fresh.length)
+    return { fresh, chosen: [...fresh, ...again] }
+  }
 
   return Effect.gen(function*() {
     const store = yield* TaskStore
     const at = yield* (yield* TaskEngine).now
     // Nobody reads a trace in which nothing was due, and there would be one every second.
-    const due = yield* Effect.withTracerEnabled(store.due(at, batchSize + unreadable.size), false)
-    const possible = due.filter(({ taskId, version }) => unreadable.get(taskId) !== version)
-    if (possible.length > 0) {
-      const settled = Effect.forEach(possible, (task) => settle(task, at), { discard: true })
-      yield* Effect.withSpan(settled, "TaskSweeper.sweep")
+    const due = yield* Effect.withTracerEnabled(store.due(at, batchSize + taken.size), false)
+    const { chosen, fresh } = choose(due)
+    if (chosen.length > 0) {
+      const all = Effect.forEach(chosen, (task) => settled(task, at), { discard: true })
+      yield* Effect.withSpan(all, "TaskSweeper.sweep")
     }
-    return possible.length
+    return fresh.length
   })
 }
 

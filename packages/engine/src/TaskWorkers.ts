@@ -91,7 +91,7 @@ export const layerSqlWith = (options: {
     TaskWorkers,
     Effect.gen(function*() {
       const table = options.table ?? "mcp_task_workers"
-      yield* migrations.run(table, { "0001_workers": createTable(table) })
+      yield* migrations.run(table, ["worker", "beat"], { "0001_workers": createTable(table) })
       const sql = (yield* SqlClient.SqlClient).withoutTransforms()
       const workers = sql(table)
       return {

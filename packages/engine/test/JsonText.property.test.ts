@@ -9,7 +9,7 @@ describe("jsonText.encode", () => {
     const text = JSON.stringify(value)
     assert.deepStrictEqual(jsonText.encode(value, { ...depth, maxLength: text.length }), Result.succeed(text))
     const refused = jsonText.encode(value, { ...depth, maxLength: text.length - 1 })
-    assert.deepStrictEqual(refused, Result.fail(`it is longer than ${text.length - 1} characters`))
+    assert.deepStrictEqual(refused, Result.fail({ reason: `it is longer than ${text.length - 1} characters` }))
   }, { arbitrary: { runs: 500 } })
 
   it("does not count what JSON leaves out", () => {
@@ -27,7 +27,7 @@ describe("jsonText.encode", () => {
       }
     }
     const text = jsonText.encode(Array.from({ length: 100_000 }, () => part), { ...depth, maxLength: 1_000 })
-    assert.deepStrictEqual(text, Result.fail("it is longer than 1000 characters"))
+    assert.deepStrictEqual(text, Result.fail({ reason: "it is longer than 1000 characters" }))
     assert.strictEqual(visited, 10)
   })
 })

@@ -77,10 +77,14 @@ const makeWriter = (rows: Map<string, Row>, file: FileSystem.File) => {
 }
 
 const decode = (row: Row, operation: "read" | "list") =>
-  Effect.fromResult(Result.mapBoth(TaskRecord.decode(row), {
-    onSuccess: (task) => ({ task, version: row.version }),
-    onFailure: (corrupt) => new TaskStore.TaskStoreError({ operation, ...corrupt })
-  }))
+  Effect.fromResult(
+    Result.mapError(TaskRecord.decode(row), (corrupt) => new TaskStore.TaskStoreError({ operation, ...corrupt }))
+  )
+
+const view = (row: Row) =>
+  Effect.fromResult(
+    Result.mapError(TaskRecord.view(row), (corrupt) => new TaskStore.TaskStoreError({ operation: "view", ...corrupt }))
+  )
 
 const makeReads = (rows: ReadonlyMap<string, Row>) => {
   const find = (isWanted: (row: Row) => boolean) => Effect.sync(() => [...rows.values()].filter(isWanted))
@@ -90,7 +94,11 @@ const makeReads = (rows: ReadonlyMap<string, Row>) => {
         const row = rows.get(taskId)
         return row === undefined ? Effect.succeedNone : Effect.asSome(decode(row, "read"))
       }),
-    view: (taskId: string) => Effect.sync(() => Option.map(Option.fromUndefinedOr(rows.get(taskId)), TaskRecord.view)),
+    view: (taskId: string) =>
+      Effect.suspend(() => {
+        const row = rows.get(taskId)
+        return row === undefined ? Effect.succeedNone : Effect.asSome(view(row))
+      }),
     countLive: (owner: string) => Effect.map(find((row) => row.live && row.owner === owner), (found) => found.length),
     due: (now: number, limit: number) =>
       Effect.map(find(({ dueAt }) => dueAt !== null && dueAt <= now), (found) =>

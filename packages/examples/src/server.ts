@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import { Embedded, TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
+import { Embedded, Replicated, TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
 import { Dispatcher, HttpTransport } from "@effect-mcp-tasks/server"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { Layer } from "effect"
@@ -14,18 +14,29 @@ import { HttpRouter } from "effect/http"
 import * as Reports from "./Reports.ts"
 import * as Tools from "./tools.ts"
 
+const layerRunBy = <Engine, E, R>(engine: Layer.Layer<Engine, E, R>) =>
+  HttpTransport.layerEndSubscriptions.pipe(
+    Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true })),
+    Layer.provide(Dispatcher.layer({ name: "effect-mcp-tasks-example", version: "0.1.0" })),
+    Layer.provide(engine),
+    Layer.provide(Tools.layer),
+    Layer.provide(TaskOwner.layerAnonymous)
+  )
+
 /**
- * Serves the tools over HTTP at `/mcp`, on the HTTP server, the store and the outside world that are provided.
+ * Serves the tools over HTTP at `/mcp`, on the HTTP server, the store and the outside world that are provided. The
+ * store is for this process alone.
  *
  * @since 0.1.0
  */
-export const layer = HttpTransport.layerEndSubscriptions.pipe(
-  Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true })),
-  Layer.provide(Dispatcher.layer({ name: "effect-mcp-tasks-example", version: "0.1.0" })),
-  Layer.provide(Embedded.layer),
-  Layer.provide(Tools.layer),
-  Layer.provide(TaskOwner.layerAnonymous)
-)
+export const layer = layerRunBy(Embedded.layer)
+
+/**
+ * Does so on a storage that other processes share.
+ *
+ * @since 0.2.0
+ */
+export const layerReplicated = layerRunBy(Replicated.layer)
 
 /**
  * Serves the tools with their tasks in a SQLite file, and the pretended reports as the outside world.

@@ -78,6 +78,6 @@ describe("the program of the guide on replicas", () => {
     const { code, stdout } = yield* Program.run(process.execPath, Program.fromSource(name), { env })
     assert.strictEqual(code, 1)
     // The client of Redis warns in words of its own before.
-    assert.match(stdout, /\n\S+ FATAL \(#\d+\): The server cannot start: .*ECONNREFUSED 127\.0\.0\.1:1\n$/)
+    assert.match(stdout, /\n\S+ ERROR \(#\d+\): The server cannot start: .*ECONNREFUSED 127\.0\.0\.1:1.*\n$/)
   }))
 })

@@ -1,6 +1,6 @@
 /**
- * What an HTTP server says while it does not serve: a program opens its port first and is ready later, and it is done
- * with its work before the port closes.
+ * What an HTTP server says while it does not serve, and when it cannot: a program opens its port first and is ready
+ * later, and it is done with its work before the port closes.
  *
  * Guarantee: for as long as the port is open, every request is answered. Where nothing serves requests yet, or any
  * more, that is 503 with `Retry-After`; Node alone would leave them open for ever, or refuse the connection.
@@ -17,11 +17,16 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as nodeServer from "./internal/nodeServer.ts"
-import * as reasons from "./internal/reasons.ts"
+import * as startFailure from "./internal/startFailure.ts"
+
+/**
+ * @since 0.2.0
+ */
+export { CannotStart } from "./internal/startFailure.ts"
 
 /**
  * How a server stops, among what else its options say.
@@ -91,57 +96,47 @@ export const layer = <Server extends nodeServer.NodeServer, Options extends Stop
   )
 
 /**
- * The server could not be started: its port is taken, or its storage is away or not what it should be. It has been said
- * in the log already.
+ * Runs a server until it is told to end, as `Layer.launch` does, and says in one line of the log why it cannot start.
  *
- * @category errors
+ * **Details**
+ *
+ * A server does not wait for a storage that is away when it starts: it ends, and whoever started it does so again. One
+ * that runs does wait.
+ *
+ * A port that is in use, a file or a database that cannot be used, and wrong configuration are told in a sentence that
+ * says what to do, and the program ends with exit code 1. Everything else, such as a tool that cannot be offered, is
+ * the program's own fault and keeps its stack trace.
+ *
+ * **Example**
+ *
+ * ```ts
+ * server.pipe(HttpStartup.launch, NodeRuntime.runMain({ teardown: HttpStartup.teardown }))
+ * ```
+ *
+ * @category running
  * @since 0.2.0
  */
-export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart", { cause: Schema.Defect() }) {
-  readonly [Runtime.errorReported] = false
-  override get message(): string {
-    return `The server cannot start: ${reasons.of(this.cause)}`
-  }
-}
+export const launch = <A, E, R>(
+  server: Layer.Layer<A, E, R>
+): Effect.Effect<never, E | startFailure.CannotStart, R> => startFailure.explained(Layer.launch(server))
 
 /**
- * Runs a server until it is told to end. When it cannot start, it says why on one line of the log, and fails.
+ * Why a layer that failed with this error cannot start, in one sentence; none where that is the program's own fault.
  *
  * **When to use**
  *
- * In place of `Layer.launch`, with `teardown`. A server does not wait for a storage that is away when it starts: it ends
- * with exit code 1, and whoever started it does so again. One that runs does wait.
+ * In programs that tell it in their own way; others use `launch`.
  *
- * **Example** (A program)
- *
- * ```ts
- * TaskServer.layerHttp({ name: "reports", version: "1.0.0", toolkit }).pipe(
- *   Layer.provide([Handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
- *   Layer.provide(SqliteClient.layer({ filename: "tasks.sqlite" })),
- *   Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, { host: "127.0.0.1", port: 3000 })),
- *   HttpStartup.launch,
- *   NodeRuntime.runMain({ teardown: HttpStartup.teardown })
- * )
- * ```
- *
- * @category constructors
+ * @category running
  * @since 0.2.0
  */
-export const launch = <A, E, R>(server: Layer.Layer<A, E, R>): Effect.Effect<never, CannotStart, R> =>
-  Effect.catchCause(Layer.launch(server), (cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-    const failure = new CannotStart({ cause: Cause.squash(cause) })
-    return Effect.andThen(
-      Effect.andThen(Effect.logFatal(failure.message), Effect.logDebug("Why the server cannot start", cause)),
-      Effect.fail(failure)
-    )
-  })
+export const reason = (error: unknown): Option.Option<string> => startFailure.sentence(error)
 
 /**
  * Has a program end with exit code 0 that was told to end and did: `NodeRuntime.runMain` alone gives 130, which makes a
  * deploy look like a failure.
  *
- * @category constants
+ * @category running
  * @since 0.2.0
  */
 export const teardown: Runtime.Teardown = (exit, onExit) =>

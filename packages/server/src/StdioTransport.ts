@@ -28,6 +28,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { Dispatcher } from "./Dispatcher.ts"
 import * as lines from "./internal/lines.ts"
+import * as startFailure from "./internal/startFailure.ts"
 import * as stdioSession from "./internal/stdioSession.ts"
 
 /**
@@ -163,7 +164,8 @@ export const layerLogger: Layer.Layer<never> = Logger.layer([Logger.withConsoleE
  *
  * **Details**
  *
- * `NodeRuntime.runMain` exits at once with code 1 when this fails, though the input is still open.
+ * `NodeRuntime.runMain` exits at once with code 1 when this fails, though the input is still open. A file or a database
+ * that cannot be used is told in one line on the standard error, as `HttpStartup.launch` does.
  *
  * **Example** (A program for a desktop host)
  *
@@ -180,11 +182,13 @@ export const layerLogger: Layer.Layer<never> = Logger.layer([Logger.withConsoleE
  * @category constructors
  * @since 0.1.0
  */
-export const launch = <A, E, R>(program: Layer.Layer<A, E, R>): Effect.Effect<void, E | OutputGone, R> =>
+export const launch = <A, E, R>(
+  program: Layer.Layer<A, E, R>
+): Effect.Effect<void, E | OutputGone | startFailure.CannotStart, R> =>
   Effect.scoped(Effect.gen(function*() {
     const ended = yield* Deferred.make<void, OutputGone>()
     const onEnd = Option.some<OnEnd>((exit) => Effect.asVoid(Deferred.done(ended, exit)))
-    yield* Effect.provideService(Layer.build(program), OnEnd, onEnd)
+    yield* startFailure.explained(Effect.provideService(Layer.build(program), OnEnd, onEnd), layerLogger)
     yield* Deferred.await(ended)
   }))
 

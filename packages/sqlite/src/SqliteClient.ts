@@ -8,6 +8,8 @@
  *   of failing half-way with "database is locked".
  * - The settings are read back from the open connection; one that is not in force fails the layer.
  * - Every failure is a `SqlError` that says what happened. A value is stored exactly or refused.
+ * - Once the file is deleted or replaced, statements fail within a second: what they wrote would be lost with the
+ * handle.
  * - No statement stays open between two calls, and the write-ahead log is cut back to 16 MiB after it has grown.
  *
  * @since 0.1.0
@@ -30,6 +32,7 @@ import * as Exclusive from "./internal/exclusive.ts"
 import * as Failure from "./internal/failure.ts"
 import * as Lease from "./internal/lease.ts"
 import * as Open from "./internal/open.ts"
+import * as Place from "./internal/place.ts"
 import * as Statements from "./internal/statements.ts"
 
 /**
@@ -89,6 +92,9 @@ export interface SqliteClientConfig {
    * also asked for this has the file; those that did not ask may still read and write it.
    *
    * **Details**
+   *
+   * A file that has another name too (a hard link) is refused: the lock and the write-ahead log go by the name, so that
+   * both would be there twice.
    *
    * Waits for at most `busyTimeout`, so that a server can be replaced by its successor. The lock is on an empty file
    * beside the database, named after it with `-lock` behind; it ends with the process, by `kill -9` too. `:memory:`
@@ -211,7 +217,8 @@ export const make = Effect.fnUntraced(function*(config: SqliteClientConfig): Eff
   const synchronous = config.synchronous ?? "FULL"
   const db = yield* Open.open({ filename: config.filename, readonly, busyTimeoutMillis, synchronous })
   if (config.exclusive === true) yield* Exclusive.hold(db, busyTimeoutMillis)
-  const lease = Lease.make(db, Statements.make(db, config.statementCacheSize ?? 200))
+  const place = Place.make(db)
+  const lease = Lease.make({ db, place, statements: Statements.make(db, config.statementCacheSize ?? 200) })
 
   const client = yield* Client.make({
     ...lease,

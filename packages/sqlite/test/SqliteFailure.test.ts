@@ -1,8 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
-import { chmodSync, closeSync, openSync, writeFileSync, writeSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import * as Failure from "../src/internal/failure.ts"
+import * as Place from "../src/internal/place.ts"
 import { runChild, startChild } from "./ChildProcess.ts"
 import * as TempDatabase from "./TempDatabase.ts"
 
@@ -171,6 +183,22 @@ describe("exclusive", () => {
       yield* TempDatabase.client({ filename, exclusive: true })
     }))
 
+  it.effect("is refused where the file has another name", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const first = yield* Scope.make()
+      yield* Scope.provide(TempDatabase.client({ filename }), first)
+      linkSync(filename, `${filename}.link`)
+      for (const name of [filename, `${filename}.link`]) {
+        const failure = yield* Effect.flip(TempDatabase.client({ filename: name, exclusive: true, busyTimeout }))
+        assert.include(failure.message, "has 2 names (hard links)")
+        assert.include(failure.message, name)
+      }
+      unlinkSync(`${filename}.link`)
+      yield* TempDatabase.client({ filename, exclusive: true, busyTimeout })
+      yield* Scope.close(first, Exit.void)
+    }))
+
   it.effect("needs nothing in memory", () =>
     Effect.gen(function*() {
       yield* TempDatabase.client({ filename: ":memory:", exclusive: true })
@@ -264,5 +292,82 @@ describe("running", () => {
         assert.include((yield* Effect.flip(run)).message, "syntax error")
       }
       assert.include((yield* Effect.flip(sql.unsafe("SELECT '\ud800'"))).message, "lone surrogate")
+    }))
+})
+
+describe("the place of a database", () => {
+  const opened = Effect.gen(function*() {
+    const filename = yield* TempDatabase.file
+    const db = yield* Effect.acquireRelease(
+      Effect.sync(() => new DatabaseSync(filename)),
+      (db) => Effect.sync(() => db.close())
+    )
+    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+    let now = 0
+    const place = Place.make(db, () => now)
+    const check = (after: number) => {
+      now += after
+      place.check()
+    }
+    return { filename, db, check }
+  })
+
+  for (const name of ["", "-wal"]) {
+    it.effect(`is noticed to be empty, then taken, then right again: the file${name}`, () =>
+      Effect.gen(function*() {
+        const { check, filename } = yield* opened
+        const file = filename + name
+        check(1_000)
+        renameSync(file, `${file}.away`)
+        check(999)
+        assert.throws(() => check(1), `${file} was deleted or moved while it was in use`)
+        assert.throws(() => check(0), "deleted or moved")
+        writeFileSync(file, "")
+        assert.throws(() => check(1_000), `${file} was replaced while it was in use`)
+        unlinkSync(file)
+        renameSync(`${file}.away`, file)
+        check(1_000)
+      }))
+  }
+
+  it.effect("is looked after by every statement but those of a transaction that has begun", () =>
+    Effect.gen(function*() {
+      const { check, db, filename } = yield* opened
+      unlinkSync(filename)
+      db.exec("BEGIN IMMEDIATE")
+      check(1_000)
+      db.exec("ROLLBACK")
+      assert.throws(() => check(0), "deleted or moved")
+    }))
+
+  it.effect("in memory is none", () =>
+    Effect.sync(() => {
+      let now = 0
+      Place.make(new DatabaseSync(":memory:"), () => now += 5_000).check()
+    }))
+
+  it.effect("fails a statement as a lost connection", () =>
+    Effect.sync(() => {
+      const error = Failure.fromCause(new Place.Misplaced("x was replaced"), "execute")
+      assert.deepStrictEqual([error.reason._tag, error.message], ["ConnectionError", "SQLite execute: x was replaced"])
+    }))
+})
+
+describe("a damaged file", () => {
+  it.effect("is named, with what to do", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const sql = yield* TempDatabase.client({ filename })
+      yield* sql`CREATE TABLE t (x TEXT)`
+      for (let n = 0; n < 50; n++) yield* sql`INSERT INTO t VALUES (${"x".repeat(3_000)})`
+      yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
+      const bytes = readFileSync(filename)
+      const handle = openSync(filename, "r+")
+      writeSync(handle, Buffer.alloc(bytes.length - 8_192, 0xff), 0, bytes.length - 8_192, 8_192)
+      closeSync(handle)
+      const other = yield* TempDatabase.client({ filename })
+      const failure = yield* Effect.flip(other`SELECT count(*), max(x) FROM t`)
+      assert.include(failure.message, filename)
+      assert.include(failure.message, ".recover")
     }))
 })

@@ -104,8 +104,10 @@ export const make = (services: ClaimServices) => {
       if (seat === undefined) return Effect.interrupt
       claiming.add(taskId)
       return startHere(taskId, seat).pipe(
-        Effect.catchTag("TaskStoreError", (error) => error.reason === "Corrupt" ? Effect.void : Effect.interrupt),
         Effect.onError(() => Effect.sync(() => slots.release(seat))),
+        // Its entry is used up: it would come again at once, and keep the others from their turn.
+        Effect.catchCauseIf(storedCall.isOfTheTask, (cause) => storedCall.leave(taskId, cause)),
+        Effect.catchTag("TaskStoreError", () => Effect.interrupt),
         Effect.ensuring(Effect.sync(() => claiming.delete(taskId)))
       )
     }).pipe(Effect.uninterruptible)

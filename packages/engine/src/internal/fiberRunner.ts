@@ -58,10 +58,14 @@ export const make = Effect.gen(function*() {
     yield* Result.isSuccess(call) ? run(started, call.success) : running.fail(started, call.failure)
   }, Effect.catchTag(["TaskRejected", "TaskNotFound"], () => Effect.void))
 
+  /** One task that breaks whatever takes it up must not keep the process from starting, and serving all the others. */
+  const takeUpEach = (left: Task.Stored) =>
+    Effect.catchCauseIf(takeUp(left), storedCall.isOfTheTask, (cause) => storedCall.leave(left.task.taskId, cause))
+
   let page: ReadonlyArray<Task.Stored> = []
   do {
     page = yield* store.list({ live: true, limit: pageSize, after: page.at(-1)?.task.taskId })
-    yield* Effect.forEach(page, takeUp, { discard: true })
+    yield* Effect.forEach(page, takeUpEach, { discard: true })
   } while (page.length === pageSize)
 
   return {

@@ -29,6 +29,11 @@ export class JournalBudget {
     return true
   }
 
+  /** Why there is nothing left to take. */
+  get full(): { readonly reason: string } {
+    return { reason: `with it, the task remembers more than ${this.limit} characters (maxJournalLength)` }
+  }
+
   /** Counts what a client has added. */
   readonly count = (value: unknown): void => {
     this.used = this.known() + lengthOf(value)

@@ -21,6 +21,17 @@ export interface Bounds {
 }
 
 /**
+ * Why a value was refused: in words that a client may read, and what an operator should see besides.
+ *
+ * @since 0.2.0
+ */
+export interface Refusal {
+  readonly reason: string
+  /** What encoding it threw, where that is no bound. */
+  readonly cause?: unknown
+}
+
+/**
  * Encodes a value as JSON text. Members that JSON has no value for are left out, `NaN` and infinities become `null`,
  * as in `JSON.stringify`.
  *
@@ -30,11 +41,12 @@ export interface Bounds {
  *
  * @since 0.1.0
  */
-export const encode = (value: unknown, bounds: Bounds): Result.Result<string, string> =>
+export const encode = (value: unknown, bounds: Bounds): Result.Result<string, Refusal> =>
   Result.flatMap(
     Result.try({
       try: () => JSON.stringify(value, counting(bounds.maxLength)) ?? "null",
-      catch: (cause) => cause === tooLong ? longerThan(bounds) : "it cannot be carried by JSON"
+      catch: (cause): Refusal =>
+        cause === tooLong ? longerThan(bounds) : { reason: "it cannot be carried by JSON", cause }
     }),
     (text) => within(text, bounds)
   )
@@ -42,14 +54,18 @@ export const encode = (value: unknown, bounds: Bounds): Result.Result<string, st
 /** A value of its own, since a `toJSON` may throw anything else. */
 const tooLong: unique symbol = Symbol("too long")
 
-/** A replacer that replaces nothing. It counts what the text will have at the least, and gives up beyond the bound. */
+/**
+ * A replacer that replaces nothing. It counts what the text will have, but for what is escaped, and gives up beyond the
+ * bound: of each array or object one bracket and of each that is in one a separator, which is one more than there are.
+ */
 const counting = (maxLength: number) => {
-  let length = 0
+  let length = -1
   return function(this: unknown, key: string, value: unknown): unknown {
-    const isMember = !Array.isArray(this)
+    const isRoot = length === -1
+    const isMember = !isRoot && !Array.isArray(this)
     // A member that JSON has no value for is left out; of the others the key is written, of elements no index is.
     if (!isMember || !isNothing(value)) {
-      length += (isMember ? key.length : 0) + (typeof value === "string" ? value.length + 2 : 1)
+      length += 1 + (isMember ? key.length + 3 : 0) + lengthOf(value)
     }
     if (length > maxLength) throw tooLong
     return value
@@ -59,11 +75,32 @@ const counting = (maxLength: number) => {
 const isNothing = (value: unknown): boolean =>
   value === undefined || typeof value === "function" || typeof value === "symbol"
 
-const longerThan = ({ maxLength }: Bounds): string => `it is longer than ${maxLength} characters`
+/** The length of a value without what is in it. A boxed value is written as what it boxes, and may be one digit. */
+const lengthOf = (value: unknown): number => {
+  switch (typeof value) {
+    case "string":
+      return value.length + 2
+    case "number":
+      return Number.isFinite(value) ? String(value).length : 4
+    case "object":
+      return value === null ? 4 : 1
+    default:
+      return 4
+  }
+}
 
-const within = (text: string, bounds: Bounds): Result.Result<string, string> => {
+/**
+ * Says that a value is too long.
+ *
+ * @since 0.2.0
+ */
+export const longerThan = ({ maxLength }: Pick<Bounds, "maxLength">): Refusal => ({
+  reason: `it is longer than ${maxLength} characters`
+})
+
+const within = (text: string, bounds: Bounds): Result.Result<string, Refusal> => {
   if (text.length > bounds.maxLength) return Result.fail(longerThan(bounds))
   return JsonRpc.isDeeperThan(text, bounds.maxDepth)
-    ? Result.fail(`it is nested deeper than ${bounds.maxDepth} levels`)
+    ? Result.fail({ reason: `it is nested deeper than ${bounds.maxDepth} levels` })
     : Result.succeed(text)
 }

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as TaskRecord from "../TaskRecord.ts"
-import type { DueTask, TaskStore } from "../TaskStore.ts"
+import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import { DueQueue } from "./dueQueue.ts"
 import * as readable from "./readable.ts"
@@ -90,7 +90,11 @@ export const make = Effect.sync((): TaskStore["Service"] => {
         const row = rows.get(taskId)
         return row === undefined ? Effect.succeedNone : Effect.map(Effect.fromResult(stored(row)), Option.some)
       }),
-    view: (taskId) => Effect.sync(() => Option.map(Option.fromUndefinedOr(rows.get(taskId)), TaskRecord.view)),
+    view: (taskId) =>
+      Effect.suspend(() => {
+        const row = rows.get(taskId)
+        return row === undefined ? Effect.succeedNone : Effect.fromResult(viewed(row))
+      }),
     replace: ({ task: { taskId }, version }, next) =>
       Effect.suspend(() => {
         const record = TaskRecord.encode(next)
@@ -106,14 +110,17 @@ export const make = Effect.sync((): TaskStore["Service"] => {
         return isCurrent
       }),
     countLive: (owner) => Effect.sync(() => rows.countLive(owner)),
-    list: readable.make((options: ListOptions) => Effect.sync(() => rows.page(options)))
+    list: readable.make(new readable.Damaged(), (options: ListOptions) => Effect.sync(() => rows.page(options)))
   }
 })
 
 const stored = (row: Row): Result.Result<Task.Stored, TaskStoreError> =>
-  Result.mapBoth(TaskRecord.decode(row), {
-    onSuccess: (task) => ({ task, version: row.version }),
-    onFailure: (corrupt) => new TaskStoreError({ operation: "read", ...corrupt })
+  Result.mapError(TaskRecord.decode(row), (corrupt) => new TaskStoreError({ operation: "read", ...corrupt }))
+
+const viewed = (row: Row): Result.Result<Option.Option<TaskView>, TaskStoreError> =>
+  Result.mapBoth(TaskRecord.view(row), {
+    onSuccess: Option.some,
+    onFailure: (corrupt) => new TaskStoreError({ operation: "view", ...corrupt })
   })
 
 /** The place of the first id above another one. */

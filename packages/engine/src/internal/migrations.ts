@@ -4,9 +4,10 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Migrator from "effect/sql/Migrator"
-import type * as SqlClient from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
@@ -16,12 +17,51 @@ const isLock = (error: unknown): boolean =>
     ? error.reason._tag === "LockTimeoutError"
     : error instanceof Migrator.MigrationError && error.cause !== undefined && isLock(error.cause)
 
+/** Why a database refused: in its client's words, and in its own where those do not say it. */
+const reasonOf = (error: unknown): string => {
+  if (!SqlError.isSqlError(error)) return Predicate.isError(error) ? error.message : String(error)
+  const { cause, message = "" } = error.reason
+  const own = Predicate.isError(cause) ? cause.message : ""
+  return message.includes(own) ? message : `${message}: ${own}`
+}
+
 /**
- * Runs the migrations that have not been run. They are counted in a table of the same name with `_migrations` behind.
+ * Says which table it is about, why that failed, and what helps: mostly, the database has a table of the same name that
+ * somebody else has made.
+ */
+const explained = (table: string) => (error: Migrator.MigrationError | SqlError.SqlError) => {
+  if (SqlError.isSqlError(error) || error.kind !== "Failed") return error
+  return new Migrator.MigrationError({
+    kind: error.kind,
+    cause: error.cause,
+    message: `The table ${table} cannot be made: ${reasonOf(error.cause)}. ` +
+      `If it is a table of something else, use another database, schema or name of table`
+  })
+}
+
+/** A table that was made by others, or has lost a column, is noticed now, and not by the first task. */
+const check = (table: string, columns: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    const all = sql.literal(columns.join(", "))
+    yield* Effect.mapError(sql`SELECT ${all} FROM ${sql(table)} WHERE 1 = 0`, (error) =>
+      error.reason._tag === "ConnectionError" ? error : new Migrator.MigrationError({
+        kind: "BadState",
+        cause: error,
+        message: `The table ${table} is not as it was made: ${reasonOf(error)}. ` +
+          `Go back to a backup, or let ${table}_migrations and ${table} be made anew, which loses what is in them`
+      }))
+  })
+
+/**
+ * Runs the migrations that have not been run, and looks whether the table has its columns afterwards. Migrations are
+ * counted in a table of the same name with `_migrations` behind.
  *
  * @since 0.1.0
  */
-export const run = (table: string, migrations: Migrations) =>
+export const run = (table: string, columns: ReadonlyArray<string>, migrations: Migrations) =>
   Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: `${table}_migrations` }).pipe(
-    Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 })
+    Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 }),
+    Effect.mapError(explained(table)),
+    Effect.andThen(check(table, columns))
   )

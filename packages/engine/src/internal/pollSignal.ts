@@ -46,7 +46,7 @@ export const make = Effect.fnUntraced(function*(options: {
   readonly interval: Duration.Duration
 }) {
   const { interval, table } = options
-  yield* migrations.run(table, { "0001_signals": createTable(table) })
+  yield* migrations.run(table, ["id", "message"], { "0001_signals": createTable(table) })
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const signals = sql`${sql(table)}`
   const newest = sql<{ readonly id: Integer | null }>`SELECT max(id) AS id FROM ${signals}`

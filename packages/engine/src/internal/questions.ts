@@ -86,6 +86,13 @@ const decodeReply = Schema.decodeUnknownResult(InputWire.CreateMessageResult)
 const decodeRequest = Schema.decodeUnknownResult(InputWire.CreateMessageParams)
 
 /**
+ * What a conversation is made of, for whoever counts before it is checked.
+ *
+ * @since 0.2.0
+ */
+export const sampleAst = InputWire.CreateMessageParams.ast
+
+/**
  * A conversation for the client's model.
  *
  * @since 0.1.0

@@ -112,6 +112,7 @@ local task, due, ids, live, owned = unpack(KEYS)
 local id, version, nextVersion, isLive, dueAt, head, body, result = unpack(ARGV)
 local old = redis.call('HMGET', task, 'version', 'owner', 'live', 'due')
 if old[1] ~= version then return 0 end
+if not old[2] then return redis.error_reply('WRONGTYPE the task has no owner') end
 redis.call('HSET', task, 'version', nextVersion, 'live', isLive, 'due', dueAt, 'head', head, 'body', body)
 if result then redis.call('HSET', task, 'result', result) else redis.call('HDEL', task, 'result') end
 if dueAt == '' then
@@ -152,14 +153,15 @@ redis.call('UNLINK', task)
 redis.call('ZREM', due, id)
 redis.call('ZREM', ids, id)
 redis.call('ZREM', live, id)
-redis.call('ZREM', owned, old[2] .. '\\0' .. id)
+redis.call('ZREM', owned, (old[2] or '') .. '\\0' .. id)
 return 1`
   }
 ).withReturnType<0 | 1>()
 
 /**
  * What is due, as id, version and life of each. An id without its task (Redis was told to evict) is dropped, since it
- * would come up for ever. Only its owner's count keeps it: nobody knows any more whose it was.
+ * would come up for ever. Only its owner's count keeps it: nobody knows any more whose it was. A key that is no hash,
+ * or one without these members, is there, and damaged: it must not fail the script, which is for all tasks.
  *
  * @since 0.1.0
  */
@@ -171,11 +173,11 @@ export const due = Redis.script(
 local tasks, now, limit = unpack(ARGV)
 local found = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, limit)) do
-  local task = redis.call('HMGET', tasks .. id, 'version', 'live')
-  if task[1] then
+  local task = redis.pcall('HMGET', tasks .. id, 'version', 'live')
+  if task.err or task[1] or redis.call('EXISTS', tasks .. id) == 1 then
     table.insert(found, id)
-    table.insert(found, task[1])
-    table.insert(found, task[2])
+    table.insert(found, task[1] or '')
+    table.insert(found, task[2] or '')
   else
     for _, index in ipairs(KEYS) do redis.call('ZREM', index, id) end
   end
@@ -206,8 +208,8 @@ export interface Listing {
 const stride = 500
 
 /**
- * One stretch of a list: the last member that was looked at, or nothing at the end; then version, body and result of
- * each hit.
+ * One stretch of a list: the last member that was looked at, or nothing at the end; then id, version, body, result,
+ * owner and life of each hit. What is damaged is a hit too, whatever is asked for.
  *
  * @since 0.1.0
  */
@@ -231,9 +233,12 @@ local members = redis.call('ZRANGEBYLEX', KEYS[1], from, to, 'LIMIT', 0, count)
 local found = { members[tonumber(count)] or false }
 local hits = 0
 for _, member in ipairs(members) do
-  local task = redis.call('HMGET', tasks .. string.sub(member, skip + 1), 'version', 'body', 'result', 'owner', 'live')
-  if task[1] and (not owner or owner == task[4]) and (live == '' or live == task[5]) then
-    for part = 1, 3 do table.insert(found, task[part]) end
+  local id = string.sub(member, skip + 1)
+  local task = redis.pcall('HMGET', tasks .. id, 'version', 'body', 'result', 'owner', 'live')
+  local isThere = task.err or task[1] or redis.call('EXISTS', tasks .. id) == 1
+  if isThere and (not owner or not task[4] or owner == task[4]) and (live == '' or not task[5] or live == task[5]) then
+    table.insert(found, id)
+    for part = 1, 5 do table.insert(found, task[part] or false) end
     hits = hits + 1
   end
   if hits == tonumber(limit) then

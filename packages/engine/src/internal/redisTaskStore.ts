@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,6 +13,7 @@ import * as Result from "effect/Result"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
+import * as readable from "./readable.ts"
 import * as redisSafety from "./redisSafety.ts"
 import * as redisScripts from "./redisScripts.ts"
 import * as storeFailure from "./storeFailure.ts"
@@ -94,19 +94,28 @@ const silent = (operation: Operation, timeout: Duration.Duration): TaskStoreErro
     cause: new Error(`Redis did not answer within ${Duration.format(timeout)}`)
   })
 
+/** What Redis answered with when it was asked for a task. */
+interface Answered<A> {
+  readonly taskId: string
+  /** The text that has the id in it. */
+  readonly text: Text
+  readonly decode: (taskId: string) => Result.Result<A, TaskRecord.Corrupt>
+}
+
 /**
- * A client tells answers apart by their order on the connection, and by nothing else. One that is about another task
- * than the question shows that the order is lost: nothing on this connection can be believed any more.
+ * A client tells answers apart by their order on the connection, and by nothing else. One that is whole, but about
+ * another task than the question, shows that the order is lost: nothing on this connection can be believed any more.
  */
-const astray = (operation: Operation, leave: Effect.Effect<void>): Effect.Effect<never, TaskStoreError> =>
-  Effect.andThen(
-    leave,
-    new TaskStoreError({
-      operation,
-      reason: "Unavailable",
-      cause: new Error("Redis answered with another task; its connection is made anew")
-    })
-  )
+const checking = (leave: Effect.Effect<void>) => <A>(operation: Operation, { decode, taskId, text }: Answered<A>) => {
+  const decoded = decode(taskId)
+  if (Result.isSuccess(decoded)) return Effect.succeed(decoded.success)
+  const [, other] = /"taskId":"([^"]+)"/.exec(text ?? "") ?? []
+  if (other === undefined || other === taskId || Result.isFailure(decode(other))) {
+    return Effect.fail(new TaskStoreError({ operation, ...decoded.failure }))
+  }
+  const cause = new Error("Redis answered with another task; its connection is made anew")
+  return Effect.andThen(leave, Effect.fail(new TaskStoreError({ operation, reason: "Unavailable", cause })))
+}
 
 const writing = (
   { keys, run, within }: Connection
@@ -140,6 +149,8 @@ const writing = (
 const reading = (
   { keys, leave, redis, run, within }: Connection
 ): Omit<TaskStore["Service"], "create" | "replace" | "remove"> => {
+  const checked = checking(leave)
+  const damaged = new readable.Damaged()
   const due = run(redisScripts.due)
   const list = run(redisScripts.list)
   const members = (taskId: string, ...names: ReadonlyArray<string>) =>
@@ -147,30 +158,23 @@ const reading = (
 
   return {
     read: Effect.fnUntraced(function*(taskId) {
-      const [version, body, result] = yield* within("read", members(taskId, "version", "body", "result"))
-      if (Predicate.isNullish(version)) return Option.none()
-      const stored = yield* decode("read", version, body, result)
-      return stored.task.taskId === taskId ? Option.some(stored) : yield* astray("read", leave)
+      const parts = yield* within("read", members(taskId, ...decoded))
+      if (parts.every(Predicate.isNullish)) return Option.none()
+      const [, body] = parts
+      return Option.some(
+        yield* checked("read", { taskId, text: body, decode: (id) => TaskRecord.decode(unchecked(id, parts)) })
+      )
     }),
 
     view: Effect.fnUntraced(function*(taskId) {
-      const [owner, live, due, head, result] = yield* within(
-        "view",
-        members(taskId, "owner", "live", "due", "head", "result")
+      const parts = yield* within("view", members(taskId, ...viewed))
+      if (parts.every(Predicate.isNullish)) return Option.none()
+      const [version, owner, live, due, head, result = null] = parts
+      const dueAt = due ? integer(due) : null
+      const row = { version: integer(version), owner, live: flag(live), dueAt, head, result }
+      return Option.some(
+        yield* checked("view", { taskId, text: head, decode: (taskId) => damaged.view({ taskId, ...row }) })
       )
-      if (Predicate.isNullish(owner)) return Option.none()
-      if (Predicate.isNullish(head)) {
-        return yield* new TaskStoreError({ operation: "view", reason: "Corrupt", cause: new Error("It has no head") })
-      }
-      if (!head.includes(`"taskId":${JSON.stringify(taskId)}`)) return yield* astray("view", leave)
-      return Option.some({
-        taskId,
-        owner,
-        live: live === "1",
-        dueAt: due ? Number(due) : null,
-        head,
-        result: result ?? null
-      })
     }),
 
     due: (now, limit) => Effect.map(within("due", due(keys, now, limit)), dueTasks),
@@ -178,27 +182,33 @@ const reading = (
     countLive: (owner) =>
       within("countLive", redis.send<number>("ZLEXCOUNT", keys.owned, ...redisScripts.range(owner))),
 
-    list: Effect.fnUntraced(function*(options) {
+    list: readable.make(damaged, Effect.fnUntraced(function*(options: ListOptions) {
       const listing = start(keys, options)
-      const found: Array<Task.Stored> = []
+      const found: Array<ReturnType<typeof unchecked>> = []
       let from: string | undefined = listing.from
       while (from !== undefined && found.length < options.limit) {
         const rest: redisScripts.Listing = { ...listing, from, limit: options.limit - found.length }
         const [last, ...hits] = yield* within("list", list(keys, rest))
-        for (let at = 0; at < hits.length; at += 3) {
-          found.push(yield* decode("list", hits[at], hits[at + 1], hits[at + 2]))
-        }
+        for (let at = 0; at < hits.length; at += 6) found.push(unchecked(hits[at] ?? "", hits.slice(at + 1, at + 6)))
         from = Predicate.isNullish(last) ? undefined : `(${last}`
       }
       return found
-    })
+    }))
   }
 }
+
+type ListOptions = Parameters<TaskStore["Service"]["list"]>[0]
+
+/** What `decode` needs, but the id; in the order in which the scripts give it. */
+const decoded = ["version", "body", "result", "owner", "live"] as const
+
+/** What `view` needs, but the id. */
+const viewed = ["version", "owner", "live", "due", "head", "result"] as const
 
 /** The index that lists what is asked for with the fewest misses. */
 const start = (
   keys: redisScripts.Keys,
-  { after = "", limit, live, owner }: Parameters<TaskStore["Service"]["list"]>[0]
+  { after = "", limit, live, owner }: ListOptions
 ): redisScripts.Listing => {
   const whole = { from: `(${after}`, to: "+", skip: 0, limit, live: undefined }
   if (live !== true) return { ...whole, index: keys.ids, owner, live }
@@ -212,15 +222,18 @@ const start = (
 const dueTasks = (flat: ReadonlyArray<string>): ReadonlyArray<DueTask> => {
   const tasks: Array<DueTask> = []
   for (let at = 0; at < flat.length; at += 3) {
-    tasks.push({ taskId: flat[at] ?? "", version: Number(flat[at + 1]), live: flat[at + 2] === "1" })
+    const [taskId = "", version, live] = flat.slice(at, at + 3)
+    tasks.push({ taskId, version: TaskRecord.dueVersion(integer(version)), live: live !== "0" })
   }
   return tasks
 }
 
 type Text = string | null | undefined
 
-const decode = (operation: Operation, version: Text, body: Text, result: Text) =>
-  Effect.fromResult(Result.mapBoth(TaskRecord.decode({ body: body ?? "", result: result ?? null }), {
-    onSuccess: (task): Task.Stored => ({ task, version: Number(version) }),
-    onFailure: (corrupt) => new TaskStoreError({ operation, ...corrupt })
-  }))
+/** A number where the text is that of an integer; else what it is, for whoever says what is wrong. */
+const integer = (text: Text): unknown => /^-?[0-9]+$/.test(text ?? "") ? Number(text) : text
+
+const flag = (live: Text): unknown => live === "1" ? true : live === "0" ? false : live
+
+const unchecked = (taskId: string, [version, body, result, owner, live]: ReadonlyArray<Text>) =>
+  ({ taskId, version: integer(version), owner, live: flag(live), body, result: result ?? null })

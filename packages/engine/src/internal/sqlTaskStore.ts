@@ -43,13 +43,27 @@ const createTable = (table: string) =>
     yield* sql`CREATE INDEX ${sql(`${table}_owner`)} ON ${sql(table)} (owner, task_id) WHERE live = 1`
   })
 
+const columnNames = ["task_id", "version", "owner", "live", "due_at", "head", "result", "body"]
+
 type Operation = TaskStoreError["operation"]
 
 /** Drivers read integers as they like: as numbers, as text (Postgres, BIGINT) or as bigints (`SafeIntegers`). */
 type Integer = number | string | bigint
 
-interface Row extends Pick<TaskRecord.TaskRecord, "body" | "result"> {
-  readonly version: Integer
+/** What a column of any database may hold, whatever it was made for. */
+type Column = Integer | Uint8Array | null
+
+/**
+ * Integers that are read as text: one that is too large for a number would fail the statement, and with it all rows.
+ */
+type IntegerText = string | null
+
+interface Row {
+  readonly version: IntegerText
+  readonly owner: Column
+  readonly live: IntegerText
+  readonly body: Column
+  readonly result: Column
 }
 
 interface ListedRow extends Row {
@@ -58,13 +72,17 @@ interface ListedRow extends Row {
 
 interface DueRow {
   readonly task_id: string
-  readonly version: Integer
-  readonly live: Integer
+  readonly version: IntegerText
+  readonly live: IntegerText
 }
 
-interface ViewRow extends Omit<TaskView, "taskId" | "live" | "dueAt"> {
-  readonly live: Integer
-  readonly due_at: number | null
+interface ViewRow {
+  readonly version: Column
+  readonly owner: Column
+  readonly live: Column
+  readonly due_at: Column
+  readonly head: Column
+  readonly result: Column
 }
 
 /** The table that a statement is about. */
@@ -79,6 +97,7 @@ interface Table {
   readonly encode: (task: Task.Task, operation: Operation) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
+  readonly damaged: readable.Damaged
 }
 
 /**
@@ -87,14 +106,15 @@ interface Table {
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
-  yield* migrations.run(table, { "0001_tasks": createTable(table) })
+  yield* migrations.run(table, columnNames, { "0001_tasks": createTable(table) })
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const on: Table = {
     sql,
     tasks: sql`${sql(table)}`,
     prepared: preparing(sql),
     encode: encodeUpTo(largestRow(sql)),
-    together: yield* groupCommit.make(sql)
+    together: yield* groupCommit.make(sql),
+    damaged: new readable.Damaged()
   }
   return { ...writing(on), ...readingOne(on), ...readingMany(on) }
 })
@@ -239,33 +259,38 @@ const writing = (on: Table): Writing => {
 
 type ListOptions = Parameters<TaskStore["Service"]["list"]>[0]
 
+/** What `decode` needs, but the id. */
+const columns = ({ literal }: SqlClient.SqlClient) =>
+  literal("CAST(version AS TEXT) AS version, owner, CAST(live AS TEXT) AS live, result, body")
+
 /** What is read one by one, which is what requests do. */
-const readingOne = ({ prepared, sql, tasks }: Table): Pick<TaskStore["Service"], "read" | "view"> => {
-  const read = prepared<Row>(sql`SELECT version, result, body FROM ${tasks} WHERE task_id = ${later}`)
-  const view = prepared<ViewRow>(sql`SELECT owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
+const readingOne = ({ damaged, prepared, sql, tasks }: Table): Pick<TaskStore["Service"], "read" | "view"> => {
+  const read = prepared<Row>(sql`SELECT ${columns(sql)} FROM ${tasks} WHERE task_id = ${later}`)
+  const view = prepared<ViewRow>(sql`SELECT
+    version, owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
     FROM ${tasks} WHERE task_id = ${later}`)
   return {
     read: Effect.fnUntraced(function*(taskId) {
       const [row] = yield* Effect.mapError(read([taskId]), storeFailure.fromSql("read"))
-      return row === undefined ? Option.none() : Option.some(yield* decode(row))
+      return row === undefined ? Option.none() : Option.some(yield* decode(taskId, row))
     }),
     view: (taskId) =>
-      Effect.mapBoth(view([taskId]), {
-        onFailure: storeFailure.fromSql("view"),
-        onSuccess: ([row]) => row === undefined ? Option.none() : Option.some(shown(taskId, row))
+      Effect.matchEffect(view([taskId]), {
+        onFailure: (error) => Effect.fail(storeFailure.fromSql("view")(error)),
+        onSuccess: ([row]) => row === undefined ? Effect.succeedNone : Effect.fromResult(viewed(damaged, taskId, row))
       })
   }
 }
 
-const readingMany = ({ sql, tasks }: Table): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
+const readingMany = ({ damaged, sql, tasks }: Table): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
   due: (now, limit) =>
-    sql<DueRow>`SELECT task_id, version, live FROM ${tasks}
-      WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
+    sql<DueRow>`SELECT task_id, CAST(version AS TEXT) AS version, CAST(live AS TEXT) AS live
+      FROM ${tasks} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
       Effect.mapBoth({
         onFailure: storeFailure.fromSql("due"),
         onSuccess: (rows) =>
           rows.map(({ live, task_id, version }): DueTask => (
-            { taskId: task_id, version: Number(version), live: isOne(live) }
+            { taskId: task_id, version: TaskRecord.dueVersion(integer(version)), live: flag(live) !== false }
           ))
       })
     ),
@@ -275,8 +300,8 @@ const readingMany = ({ sql, tasks }: Table): Pick<TaskStore["Service"], "due" | 
       Effect.mapBoth({ onFailure: storeFailure.fromSql("countLive"), onSuccess: ([row]) => Number(row?.live ?? 0) })
     ),
 
-  list: readable.make(({ after, limit, live, owner }: ListOptions) =>
-    sql<ListedRow>`SELECT task_id, version, result, body FROM ${tasks} WHERE ${
+  list: readable.make(damaged, ({ after, limit, live, owner }: ListOptions) =>
+    sql<ListedRow>`SELECT task_id, ${columns(sql)} FROM ${tasks} WHERE ${
       sql.and([
         sql`task_id > ${after ?? ""}`,
         ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
@@ -286,13 +311,7 @@ const readingMany = ({ sql, tasks }: Table): Pick<TaskStore["Service"], "due" | 
     } ORDER BY task_id LIMIT ${limit}`.pipe(
       Effect.mapBoth({
         onFailure: storeFailure.fromSql("list"),
-        onSuccess: (rows) =>
-          rows.map(({ body, result, task_id, version }) => ({
-            taskId: task_id,
-            version: Number(version),
-            body,
-            result
-          }))
+        onSuccess: (rows) => rows.map((row) => unchecked(row.task_id, row))
       })
     )
   )
@@ -300,17 +319,33 @@ const readingMany = ({ sql, tasks }: Table): Pick<TaskStore["Service"], "due" | 
 
 const isOne = (live: Integer): boolean => Number(live) === 1
 
-const decode = (row: Row): Effect.Effect<Task.Stored, TaskStoreError> =>
-  Effect.fromResult(Result.mapBoth(TaskRecord.decode(row), {
-    onSuccess: (task) => ({ task, version: Number(row.version) }),
-    onFailure: (corrupt) => new TaskStoreError({ operation: "read", ...corrupt })
-  }))
+/** An integer where the text is one; else what it is, for whoever says what is wrong. */
+const integer = (text: IntegerText): unknown => text !== null && /^-?[0-9]+$/.test(text) ? Number(text) : text
 
-const shown = (taskId: string, { due_at, head, live, owner, result }: ViewRow): TaskView => ({
-  taskId,
-  owner,
-  live: isOne(live),
-  dueAt: due_at,
-  head,
-  result
-})
+/** A number, however the driver reads it. */
+const plain = (value: Column): unknown =>
+  typeof value === "bigint" ? Number(value) : typeof value === "string" ? integer(value) : value
+
+const flag = (live: Column): unknown => {
+  const value = plain(live)
+  return value === 1 ? true : value === 0 ? false : live
+}
+
+const unchecked = (taskId: string, { body, live, owner, result, version }: Row) =>
+  ({ taskId, version: integer(version), owner, live: flag(live), body, result })
+
+const decode = (taskId: string, row: Row): Effect.Effect<Task.Stored, TaskStoreError> =>
+  Effect.fromResult(Result.mapError(
+    TaskRecord.decode(unchecked(taskId, row)),
+    (corrupt) => new TaskStoreError({ operation: "read", ...corrupt })
+  ))
+
+const viewed = (
+  damaged: readable.Damaged,
+  taskId: string,
+  { due_at: dueAt, head, live, owner, result, version }: ViewRow
+): Result.Result<Option.Option<TaskView>, TaskStoreError> =>
+  Result.mapBoth(damaged.view({ taskId, version: plain(version), owner, live: flag(live), dueAt, head, result }), {
+    onSuccess: Option.some,
+    onFailure: (corrupt) => new TaskStoreError({ operation: "view", ...corrupt })
+  })

@@ -51,6 +51,10 @@ const sqlReasons: ReadonlyMap<unknown, Reason> = new Map<unknown, Reason>([
   ["57P01", "ConnectionLost"],
   ["57P02", "ConnectionLost"],
   ["57P03", "NotReady"],
+  // A value that its column cannot hold, or a number that a client cannot: only damage comes to that.
+  ["22003", "Corrupt"],
+  ["22P02", "Corrupt"],
+  ["ERR_OUT_OF_RANGE", "Corrupt"],
   [8, "ReadOnly"],
   [13, "Full"]
 ])

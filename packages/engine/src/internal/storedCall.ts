@@ -5,9 +5,11 @@
  * @since 0.2.0
  */
 import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { TaskStoreError } from "../TaskStoreError.ts"
 import type { TaskTools, ToolCall } from "../TaskTools.ts"
 
 /**
@@ -30,3 +32,24 @@ export const decode = (
       Result.fail(`The arguments of tool ${task.tool} could not be decoded`)
     ))
 }
+
+/**
+ * Whether what went wrong is wrong with one task and not with the store: its record is damaged, or it breaks what
+ * handles it. To try again could not help, and others must not suffer from it.
+ *
+ * @since 0.2.0
+ */
+export const isOfTheTask = <E>(cause: Cause.Cause<E>): boolean => {
+  const error = Cause.findError(cause)
+  return Result.isSuccess(error)
+    ? error.success instanceof TaskStoreError && error.success.isPermanent
+    : Cause.hasDies(cause)
+}
+
+/**
+ * Leaves such a task as it is, for an operator.
+ *
+ * @since 0.2.0
+ */
+export const leave = (taskId: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logError("A task cannot be taken up; it is left as it is", cause), { taskId })

@@ -6,16 +6,20 @@
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as Task from "@effect-mcp-tasks/core/Task"
 import type { RejectedReason, TaskRejected } from "@effect-mcp-tasks/core/TaskMachine"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
 import { CallProgress } from "../CallProgress.ts"
 import { InputUnavailable, type TaskHandle } from "../CurrentTask.ts"
 import type { Limits } from "../TaskLimits.ts"
 import { ProtocolError } from "../TaskTool.ts"
 import type { AttemptCommand, Standing } from "./attempt.ts"
+import * as brief from "./brief.ts"
+import * as bulk from "./bulk.ts"
 import { JournalBudget } from "./journalBudget.ts"
 import * as jsonText from "./jsonText.ts"
 import * as questions from "./questions.ts"
@@ -62,6 +66,7 @@ interface Asker {
  */
 export const make = (worker: Worker, limits: Limits): TaskHandle => {
   const journal = new JournalBudget(worker, limits.maxJournalLength)
+  const asker = { worker, limits, journal }
   /** A handler that has lost its task goes no further; one that broke a rule learns which. */
   const give = (command: AttemptCommand) =>
     Effect.flatMap(worker.give(command), Result.match({
@@ -71,7 +76,7 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
   const asking = <A>(key: string, asked: questions.Asked<A>): Effect.Effect<A, InputUnavailable> =>
     Result.isFailure(asked)
       ? Effect.die(new Error(`Question ${key} cannot be put to a client: ${asked.failure}`))
-      : put({ worker, limits, journal }, key, asked.success)
+      : put(asker, key, asked.success)
 
   return {
     taskId: worker.taskId,
@@ -89,22 +94,27 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
     step: (name, schema, effect) => {
       const codec = Schema.toCodecJson(schema)
       const done = Task.findStep(worker.task, name)
-      return done !== undefined
-        ? Effect.orDie(Schema.decodeUnknownEffect(codec)(done.value))
-        : Effect.tap(effect, (value) =>
-          Schema.encodeEffect(codec)(value).pipe(
-            Effect.orDie,
-            Effect.flatMap((encoded) => bounded(`step ${name}`, encoded, limits)),
-            Effect.flatMap((text) =>
-              journal.take(name.length + text.length)
-                ? give({ _tag: "RecordStep", name, value: JSON.parse(text) as Schema.Json })
-                : full(`step ${name}`, limits)
-            )
-          ))
+      const what = `step ${name}`
+      if (done !== undefined) {
+        return Effect.catchCause(Effect.suspend(() => Schema.decodeUnknownEffect(codec)(done.value)), (cause) =>
+          unfit(asker, { what, reason: "what was stored does not fit its schema any more" }, cause))
+      }
+      return Effect.tap(effect, (value) =>
+        encodedStep(asker, what, { ast: schema.ast, value, encode: Schema.encodeEffect(codec) }).pipe(
+          Effect.flatMap((encoded) => bounded(asker, what, encoded)),
+          Effect.flatMap((text) =>
+            journal.take(name.length + text.length)
+              ? give({ _tag: "RecordStep", name, value: JSON.parse(text) as Schema.Json })
+              : refuse(worker, { what, ...journal.full })
+          )
+        ))
     },
     elicit: (key, form) => asking(key, questions.elicit(form)),
     elicitUrl: (key, link) => asking(key, questions.elicitUrl(link)),
-    sample: (key, request) => asking(key, questions.sample(request)),
+    sample: (key, request) =>
+      bulk.isBeyond(questions.sampleAst, request, limits.maxEntryLength)
+        ? refuse(worker, { what: `question ${key}`, ...jsonText.longerThan({ maxLength: limits.maxEntryLength }) })
+        : asking(key, questions.sample(request)),
     listRoots: (key) => asking(key, Result.succeed(questions.listRoots))
   }
 }
@@ -121,14 +131,15 @@ const unavailable = (worker: Worker, key: string, question: questions.Question<u
 }
 
 const put = Effect.fnUntraced(function*<A>(
-  { journal, limits, worker }: Asker,
+  asker: Asker,
   key: string,
   question: questions.Question<A>
 ) {
   if (key === "" || key.length > maxKeyLength) {
     return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
   }
-  let request = yield* requestOf(key, question, limits)
+  const { journal, worker } = asker
+  let request = yield* requestOf(asker, key, question)
   // A key is spent by an answer that means nothing, and by being given up: the next one is for the same question.
   for (let issue = 1; true; issue++) {
     const name = issue === 1 ? key : `${key}#${issue}`
@@ -137,7 +148,7 @@ const put = Effect.fnUntraced(function*<A>(
     const missing = known?.state === "answered" ? undefined : unavailable(worker, key, question)
     if (missing !== undefined) return yield* missing
     if (known === undefined && !journal.take(name.length + JSON.stringify(request).length)) {
-      return yield* full(`question ${key}`, limits)
+      return yield* refuse(worker, { what: `question ${key}`, ...journal.full })
     }
     const answered = yield* worker.ask({ key: name, request })
     if (Result.isFailure(answered)) {
@@ -167,22 +178,57 @@ const again = ({ method, params }: Task.InputRequest, reason: string): Task.Inpu
 const clampTtl = ({ task }: Worker, wanted: number, limits: Limits): number =>
   Math.max(0, Math.min(wanted, Duration.toMillis(limits.maxTtl) - (task.lastUpdatedAt - task.createdAt)))
 
-const requestOf = (key: string, { method, params }: questions.Question<unknown>, limits: Limits) =>
+const requestOf = (asker: Asker, key: string, { method, params }: questions.Question<unknown>) =>
   params === undefined
     ? Effect.succeed<Task.InputRequest>({ method })
     : Effect.map(
-      bounded(`question ${key}`, params, limits),
+      bounded(asker, `question ${key}`, params),
       (text): Task.InputRequest => ({ method, params: JSON.parse(text) as Schema.JsonObject })
     )
 
-const bounded = (what: string, value: unknown, limits: Limits): Effect.Effect<string> =>
+const bounded = ({ limits, worker }: Asker, what: string, value: unknown): Effect.Effect<string> =>
   Result.match(jsonText.encode(value, { maxLength: limits.maxEntryLength, maxDepth: limits.maxJsonDepth }), {
-    onFailure: (reason) => fatal(`The ${what} was refused: ${reason}`),
+    onFailure: ({ cause, reason }) => refuse(worker, { what, reason }, cause),
     onSuccess: Effect.succeed
   })
 
-const full = (what: string, { maxJournalLength }: Limits): Effect.Effect<never> =>
-  fatal(`The ${what} was refused: with it, the task remembers more than ${maxJournalLength} characters (maxJournalLength)`)
+/** A value of a step, and the schema that it is to be encoded by. */
+interface StepValue<A, I> {
+  readonly ast: SchemaAST.AST
+  readonly value: A
+  readonly encode: (value: A) => Effect.Effect<I, Schema.SchemaError>
+}
+
+const encodedStep = <A, I>(asker: Asker, what: string, { ast, encode, value }: StepValue<A, I>) => {
+  const { limits, worker } = asker
+  const bound = { maxLength: limits.maxEntryLength }
+  // Before the schema looks at all of it.
+  if (bulk.isBeyond(ast, value, bound.maxLength)) return refuse(worker, { what, ...jsonText.longerThan(bound) })
+  return Effect.catchCause(Effect.suspend(() => encode(value)), (cause) => {
+    // The schema of anything says no more than that it is not JSON.
+    const text = jsonText.encode(value, { ...bound, maxDepth: limits.maxJsonDepth })
+    const thrown = Result.isFailure(text) ? text.failure.cause : undefined
+    return thrown === undefined
+      ? unfit(asker, { what, reason: "it does not fit the schema of the step" }, cause)
+      : unfit(asker, { what, reason: "it cannot be carried by JSON" }, Cause.die(thrown))
+  })
+}
+
+interface Refused {
+  readonly what: string
+  readonly reason: string
+}
+
+const unfit = ({ worker }: Asker, refused: Refused, cause: Cause.Cause<unknown>) =>
+  Cause.hasInterruptsOnly(cause) ? Effect.interrupt : refuse(worker, refused, Cause.squash(cause))
+
+/** The client reads which and why; the log has besides what the value threw, for the author of the tool. */
+const refuse = ({ task, taskId }: Worker, { reason, what }: Refused, cause?: unknown): Effect.Effect<never> => {
+  const message = `The ${what} was refused: ${reason}`
+  const log = cause === undefined ? Effect.logError(message) : Effect.logError(message, brief.value(cause))
+  const of = { tool: task.tool, ...(Option.isSome(taskId) ? { taskId: taskId.value } : {}) }
+  return Effect.andThen(Effect.annotateLogs(log, of), fatal(message))
+}
 
 /** Ends the task with words that its client may read. */
 const fatal = (message: string): Effect.Effect<never> => Effect.die(new ProtocolError({ code: -32603, message }))

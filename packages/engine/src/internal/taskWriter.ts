@@ -140,11 +140,17 @@ const isConflict = (error: unknown): error is VersionConflict => error instanceo
 const isPossible = (taskId: string): boolean =>
   taskId.length <= 256 && taskId.isWellFormed() && !taskId.includes("\0")
 
+/** What is wrong with one task is said with its id. */
+const named = (taskId: string) => (error: TaskStoreError): TaskStoreError =>
+  error.isPermanent
+    ? new TaskStoreError({ operation: error.operation, reason: error.reason, cause: error.cause, taskId })
+    : error
+
 const found = <A>(
   taskId: string,
   read: (taskId: string) => Effect.Effect<Option.Option<A>, TaskStoreError>
 ): Effect.Effect<A, TaskNotFound | TaskStoreError> =>
   isPossible(taskId)
-    ? Effect.flatMap(read(taskId), (option) =>
+    ? Effect.flatMap(Effect.mapError(read(taskId), named(taskId)), (option) =>
       Option.isSome(option) ? Effect.succeed(option.value) : Effect.fail(new TaskNotFound()))
     : Effect.fail(new TaskNotFound())

@@ -16,6 +16,8 @@ import type * as Tool from "effect/ai/Tool"
 import { InputUnavailable } from "../CurrentTask.ts"
 import type { ToolOutcome } from "../TaskTools.ts"
 import { ProtocolError, ToolResult } from "../TaskTool.ts"
+import * as brief from "./brief.ts"
+import * as bulk from "./bulk.ts"
 import type * as jsonSchema from "./jsonSchema.ts"
 import * as jsonText from "./jsonText.ts"
 
@@ -53,32 +55,43 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
   const encodeFailure = encoder(tool.failureSchema)
   const isComplete = tool.successSchema === (ToolResult as Schema.Constraint)
 
-  const built = (encoded: unknown) =>
-    isComplete ? Result.succeed(encoded as ToolResult) : plain(encoded, promised)
+  const tooLong = jsonText.longerThan(bounds)
+  const refused = refusing(tool.name)
 
-  const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> =>
-    tool.failureMode === "return" && isDeclared(value) && !Schema.is(tool.successSchema)(value)
+  const built = (encoded: unknown): Result.Result<ToolResult, jsonText.Refusal> => {
+    if (!isComplete) return plain(encoded, promised)
+    // What is held against a schema is bounded first.
+    const complete = encoded as ToolResult
+    return Option.isNone(promised.isOutput)
+      ? Result.succeed(complete)
+      : Result.map(jsonText.encode(encoded, bounds), () => complete)
+  }
+
+  const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
+    // Before anything looks at all of it.
+    if (bulk.isBeyond(tool.successSchema.ast, value, bounds.maxLength)) return refused(tooLong)
+    return tool.failureMode === "return" && isDeclared(value) && !Schema.is(tool.successSchema)(value)
       ? failure(value)
       : Effect.matchEffect(encodeSuccess(value), {
         onSuccess: (encoded) =>
-          Effect.succeed(finish(Result.flatMap(built(encoded), (result) => held(result, promised)), bounds)),
-        onFailure: (error) =>
-          Effect.as(
-            Effect.annotateLogs(Effect.logError("A tool's result does not fit its schema", error), { tool: tool.name }),
-            broken("The tool's result is not what the tool declares")
-          )
+          finish(Result.flatMap(built(encoded), (result) => held(result, promised)), bounds, refused),
+        onFailure: (error) => undeclared(tool.name, error)
       })
+  }
 
   const failure = (error: unknown) =>
     error instanceof Error && error.message !== ""
-      ? Effect.succeed(finish(failed(error.message, bounds), bounds))
-      : Effect.map(encodeFailure(error), (encoded) => finish(failed(encoded, bounds), bounds))
+      ? finish(failed(error.message, bounds), bounds, refused)
+      : Effect.flatMap(encodeFailure(error), (encoded) => finish(failed(encoded, bounds), bounds, refused))
 
   const ended = (cause: Cause.Cause<unknown>): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
     if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
     const thrown = protocolError(cause)
     if (Option.isSome(thrown)) return raised(tool.name, thrown.value)
     const error = Cause.findError(cause)
+    if (Result.isSuccess(error) && bulk.isBeyond(tool.failureSchema.ast, error.success, bounds.maxLength)) {
+      return refused(tooLong)
+    }
     if (Result.isSuccess(error) && !Cause.hasDies(cause) && isDeclared(error.success)) return failure(error.success)
     return unexpected(tool.name, cause)
   }
@@ -112,9 +125,15 @@ const encoder = (schema: Schema.Constraint): Encode =>
     ? Effect.succeed
     : Schema.encodeUnknownEffect(Schema.toCodecJson(schema)) as Encode
 
+const undeclared = (tool: string, error: unknown): Effect.Effect<ToolOutcome> =>
+  Effect.as(
+    Effect.annotateLogs(Effect.logError("A tool's result does not fit its schema", brief.value(error)), { tool }),
+    broken("The tool's result is not what the tool declares")
+  )
+
 const unexpected = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<ToolOutcome> =>
   Effect.as(
-    Effect.annotateLogs(Effect.logError("A tool ended in a way that it did not declare", cause), { tool }),
+    Effect.annotateLogs(Effect.logError("A tool ended in a way that it did not declare", brief.cause(cause)), { tool }),
     broken("The tool failed unexpectedly")
   )
 
@@ -142,13 +161,22 @@ const raised = (tool: string, { code, data, message }: Raised): Effect.Effect<To
   return Effect.as(Effect.annotateLogs(log, { tool }), { _tag: "Error", error: { ...error, code: -32603 } })
 }
 
+type Refuse = (refusal: jsonText.Refusal) => Effect.Effect<ToolOutcome>
+
+/** The client learns why, and so does the log: there, with what the value has thrown. */
+const refusing = (tool: string): Refuse => ({ cause, reason }) => {
+  const message = `The tool's result was refused: ${reason}`
+  const log = cause === undefined ? Effect.logError(message) : Effect.logError(message, brief.value(cause))
+  return Effect.as(Effect.annotateLogs(log, { tool }), broken(message))
+}
+
 const block = (text: string) => [{ type: "text", text }]
 
 /**
  * Anything is `structuredContent`, with its JSON as text for older readers. A string is its own text, and nothing is
  * nothing, unless an `outputSchema` promises structure.
  */
-const plain = (encoded: unknown, { bounds, isStructured }: Promised): Result.Result<ToolResult, string> => {
+const plain = (encoded: unknown, { bounds, isStructured }: Promised): Result.Result<ToolResult, jsonText.Refusal> => {
   if (!isStructured) {
     if (encoded === undefined || encoded === null) return Result.succeed({ content: [] })
     if (typeof encoded === "string") return Result.succeed({ content: block(encoded) })
@@ -160,27 +188,36 @@ const plain = (encoded: unknown, { bounds, isStructured }: Promised): Result.Res
 }
 
 /** A result that does what its `outputSchema` promises (MCP, "Output Schema"); an error promises nothing. */
-const held = (result: ToolResult, { isOutput }: Promised): Result.Result<ToolResult, string> => {
+const held = (result: ToolResult, { isOutput }: Promised): Result.Result<ToolResult, jsonText.Refusal> => {
   if (Option.isNone(isOutput) || result.isError === true) return Result.succeed(result)
-  if (result.structuredContent === undefined) return Result.fail("it has no structuredContent for the outputSchema")
+  if (result.structuredContent === undefined) {
+    return Result.fail({ reason: "it has no structuredContent for the outputSchema" })
+  }
   return Result.mapBoth(isOutput.value(result.structuredContent), {
-    onFailure: (reason) => `its structuredContent does not satisfy the outputSchema: ${reason}`,
+    onFailure: (reason): jsonText.Refusal => ({
+      reason: `its structuredContent does not satisfy the outputSchema: ${reason}`
+    }),
     onSuccess: () => result
   })
 }
 
-const failed = (encoded: unknown, bounds: jsonText.Bounds): Result.Result<ToolResult, string> =>
+const failed = (encoded: unknown, bounds: jsonText.Bounds): Result.Result<ToolResult, jsonText.Refusal> =>
   Result.map(
     typeof encoded === "string" ? Result.succeed(encoded) : jsonText.encode(encoded, bounds),
     (text) => ({ content: block(text), isError: true })
   )
 
-const finish = (built: Result.Result<ToolResult, string>, bounds: jsonText.Bounds): ToolOutcome =>
+const finish = (
+  built: Result.Result<ToolResult, jsonText.Refusal>,
+  bounds: jsonText.Bounds,
+  refused: Refuse
+): Effect.Effect<ToolOutcome> =>
   Result.match(
     Result.flatMap(built, (result) =>
       Result.map(jsonText.encode({ resultType: "complete", ...result }, bounds), (text) => ({ result, text }))),
     {
-      onFailure: (reason): ToolOutcome => broken(`The tool's result was refused: ${reason}`),
-      onSuccess: ({ result, text }) => ({ _tag: "Result", result: text, isError: result.isError === true })
+      onFailure: refused,
+      onSuccess: ({ result, text }) =>
+        Effect.succeed<ToolOutcome>({ _tag: "Result", result: text, isError: result.isError === true })
     }
   )

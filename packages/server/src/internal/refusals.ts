@@ -63,6 +63,10 @@ export const toWireError = (failure: Failure): Effect.Effect<WireError.WireError
     case "TooOften":
       return Effect.succeed(tooOften(failure))
     case "TaskStoreError":
+      return Effect.as(
+        Effect.logError("A request could not be served", failure),
+        failure.reason === "Corrupt" ? unreadable : storeFailed
+      )
     case "TaskAlreadyExists":
       return Effect.as(Effect.logError("A request could not be served", failure), storeFailed)
   }
@@ -92,3 +96,6 @@ const tooOften = ({ rate, retryAfter, what }: TooOften): WireError.WireError => 
 const taskNotFound = WireError.invalidParams("Failed to retrieve task: Task not found")
 
 const storeFailed = WireError.internalError("The server cannot reach its tasks at the moment")
+
+/** That is so for one task, and trying again does not help. */
+const unreadable = WireError.internalError("The server cannot read this task: its record is damaged")

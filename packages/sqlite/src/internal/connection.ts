@@ -15,9 +15,17 @@ import * as Stream from "effect/Stream"
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite"
 import * as Failure from "./failure.ts"
 import { bindAll } from "./parameters.ts"
+import type * as Place from "./place.ts"
 import * as Statements from "./statements.ts"
 
 type TransformRows = Parameters<Connection["execute"]>[2]
+
+/** An open database. */
+export interface Opened {
+  readonly db: DatabaseSync
+  readonly statements: Statements.Statements
+  readonly place: Place.Place
+}
 
 /** Rows handed downstream at once by a stream. */
 const chunkSize = 128
@@ -39,16 +47,24 @@ export type Step<A> = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A,
 /** Turns a step into an effect that takes it at once, or once the connection is free. */
 export type Run = <A>(step: Step<A>) => Effect.Effect<A, SqlError>
 
-const step = <A>(operation: Failure.Operation, evaluate: (bigints: boolean) => A): Step<A> => (fiber) => {
+/** What fails says which file it is about; whether that is still the one that was opened is looked at first. */
+const stepping = (db: DatabaseSync, place: Place.Place) =>
+<A>(operation: Failure.Operation, evaluate: (bigints: boolean) => A): Step<A> =>
+(fiber) => {
   const bigints = fiber.getRef(SqlClient.SafeIntegers)
   const result = Result.try({
-    try: () => evaluate(bigints),
-    catch: (cause) => Failure.fromCause(cause, operation)
+    try: () => {
+      place.check()
+      return evaluate(bigints)
+    },
+    catch: (cause) => Failure.fromCause(cause, operation, Failure.fileOf(db, cause))
   })
   return Result.isSuccess(result) ? Effect.succeed(result.success) : Effect.fail(result.failure)
 }
 
-const openRows = (db: DatabaseSync, sql: string, params: ReadonlyArray<unknown>) =>
+type Stepping = ReturnType<typeof stepping>
+
+const openRows = (db: DatabaseSync, step: Stepping, sql: string, params: ReadonlyArray<unknown>) =>
   Effect.acquireRelease(
     Effect.withFiber(step("stream", (bigints) => {
       // Not from the cache: the same SQL may run on this connection while the stream is open.
@@ -60,7 +76,9 @@ const openRows = (db: DatabaseSync, sql: string, params: ReadonlyArray<unknown>)
     (rows) => Effect.sync(() => rows.return?.())
   )
 
-const nextChunk = (rows: NodeJS.Iterator<Record<string, SQLOutputValue>>, transformRows: TransformRows) =>
+type Rows = NodeJS.Iterator<Record<string, SQLOutputValue>>
+
+const nextChunk = (db: DatabaseSync, rows: Rows, transformRows: TransformRows) =>
   Effect.try({
     try: () => {
       const chunk: Array<Record<string, SQLOutputValue>> = []
@@ -73,7 +91,7 @@ const nextChunk = (rows: NodeJS.Iterator<Record<string, SQLOutputValue>>, transf
       const out: ReadonlyArray<unknown> = transformRows === undefined ? chunk : transformRows(chunk)
       return [out, last ? Option.none<undefined>() : Option.some(undefined)] as const
     },
-    catch: (cause) => Failure.fromCause(cause, "stream")
+    catch: (cause) => Failure.fromCause(cause, "stream", Failure.fileOf(db, cause))
   })
 
 /**
@@ -81,7 +99,8 @@ const nextChunk = (rows: NodeJS.Iterator<Record<string, SQLOutputValue>>, transf
  *
  * A stream does not: whoever starts one must hold the lease.
  */
-export const make = (db: DatabaseSync, statements: Statements.Statements, run: Run): Connection => {
+export const make = ({ db, place, statements }: Opened, run: Run): Connection => {
+  const step = stepping(db, place)
   const rows = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
     configure(prepared, bigints, false)
     return prepared.statement.all(...bindAll(params))
@@ -109,8 +128,8 @@ export const make = (db: DatabaseSync, statements: Statements.Statements, run: R
       run(step("execute", (bigints) => transformed(rows(Statements.prepare(db, sql), params, bigints), transformRows))),
     executeStream: (sql, params, transformRows) =>
       Stream.unwrap(Effect.map(
-        openRows(db, sql, params),
-        (rows) => Stream.paginate(undefined, () => nextChunk(rows, transformRows))
+        openRows(db, step, sql, params),
+        (rows) => Stream.paginate(undefined, () => nextChunk(db, rows, transformRows))
       ))
   }
 }

@@ -7,13 +7,23 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import type * as SqlError from "effect/sql/SqlError"
+import * as SqlError from "effect/sql/SqlError"
+import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import * as Failure from "./failure.ts"
 
 const retryDelay = Duration.millis(50)
+
+/** The log goes by the name of the file too: SQLite itself warns that a file with two names gets corrupt. */
+const linked = (location: string, names: number): SqlError.SqlError => {
+  const message = `SQLite open: ${location} has ${names} names (hard links), and cannot be kept under all of them: ` +
+    `remove the others, or copy the file`
+  const reason = new SqlError.ConnectionError({ cause: new Error(message), message, operation: "open" })
+  return new SqlError.SqlError({ reason })
+}
 
 const isLocked = (error: SqlError.SqlError): boolean => error.reason._tag === "LockTimeoutError"
 
@@ -25,6 +35,8 @@ export const hold = (
   const location = database.location()
   // What is in memory belongs to its connection.
   if (location === null) return Effect.void
+  const names = Result.getOrUndefined(Result.try(() => statSync(location).nlink)) ?? 1
+  if (names > 1) return Effect.fail(linked(location, names))
   const failure = (cause: unknown) =>
     Failure.fromCause(cause, "open", `${location} is kept by another process that opened it with \`exclusive\``)
   const lock = Effect.acquireRelease(

@@ -6,9 +6,14 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as SqlError from "effect/sql/SqlError"
+import type { DatabaseSync } from "node:sqlite"
+import { Misplaced } from "./place.ts"
 
 /** What the client was doing when a call failed. */
 export type Operation = "open" | "prepare" | "execute" | "stream" | "export" | "backup" | "loadExtension" | "close"
+
+/** What is about the file as such, so that its name is told. */
+const aboutTheFile: ReadonlySet<number> = new Set([8, 10, 11, 13, 14, 26])
 
 /** The primary result codes a caller can do something about: https://www.sqlite.org/rescode.html */
 const explanations: ReadonlyMap<number, string> = new Map([
@@ -16,7 +21,7 @@ const explanations: ReadonlyMap<number, string> = new Map([
   [6, "a table is locked by another statement"],
   [8, "the database is read-only"],
   [10, "the disk reported an I/O error"],
-  [11, "the database file is corrupt"],
+  [11, "the database file is corrupt: stop what uses it and go back to a backup, or try \"sqlite3 FILE .recover\""],
   [13, "the database is full: the disk has no space left, or max_page_count is reached"],
   [14, "the database file cannot be opened"],
   [19, "a constraint was violated"],
@@ -65,11 +70,17 @@ const constraintName = (message: string): string => {
   return name === "" ? "unknown" : name
 }
 
+/** The name of the file, where the error is about that, for `fromCause`. */
+export const fileOf = (db: DatabaseSync, cause: unknown): string | undefined => {
+  const code = Option.getOrUndefined(resultCode(cause))
+  return code !== undefined && aboutTheFile.has(code & 0xff) && db.isOpen ? db.location() ?? undefined : undefined
+}
+
 /** Classifies a native error; `hint` adds what only the caller knows, such as the file name. */
 export const fromCause = (cause: unknown, operation: Operation, hint?: string): SqlError.SqlError => {
   const code = Option.getOrUndefined(resultCode(cause))
   const message = describe(cause, operation, code, hint)
-  if (errorCode(cause) === "ERR_INVALID_STATE") {
+  if (errorCode(cause) === "ERR_INVALID_STATE" || cause instanceof Misplaced) {
     return new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message, operation }) })
   }
   // A second row under one primary key is what other databases call a unique violation; a store that asks

@@ -10,9 +10,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Borrower, Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
-import type { DatabaseSync } from "node:sqlite"
 import * as RawConnection from "./connection.ts"
-import type { Statements } from "./statements.ts"
 
 /** What `SqlClient.make` needs to know about leasing. */
 export interface Lease {
@@ -24,8 +22,9 @@ export interface Lease {
 }
 
 /** Makes the leases of one connection. */
-export const make = (db: DatabaseSync, statements: Statements): Lease => {
-  const connection = RawConnection.make(db, statements, Effect.withFiber)
+export const make = (opened: RawConnection.Opened): Lease => {
+  const { db } = opened
+  const connection = RawConnection.make(opened, Effect.withFiber)
   // Asking a closed connection throws; the statement that follows reports it as an error.
   const isTransaction = (): boolean => db.isOpen && db.isTransaction
   const acquirers = SqlClient.makeSqliteAcquirers({
@@ -53,7 +52,7 @@ export const make = (db: DatabaseSync, statements: Statements): Lease => {
   // The fiber may yield between the choice in `borrower` and the statement, so the step itself looks again.
   const runWhenFree: RawConnection.Run = (step) =>
     Effect.withFiber((fiber) => isFree() ? step(fiber) : acquirers.borrower(() => Effect.withFiber(step)))
-  const unleased = RawConnection.make(db, statements, runWhenFree)
+  const unleased = RawConnection.make(opened, runWhenFree)
 
   return {
     acquirer: leasing,

@@ -1,0 +1,90 @@
+/** A database that somebody takes away from a running server, or that belongs to somebody else. */
+import { Embedded, Health, TaskEngine, TaskStore } from "@effect-mcp-tasks/engine"
+import { SqliteClient } from "@effect-mcp-tasks/sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, Schedule } from "effect"
+import * as SqlClient from "effect/sql/SqlClient"
+import { renameSync } from "node:fs"
+import * as clients from "./clients.ts"
+import * as services from "./services.ts"
+import * as TaskDatabase from "./TaskDatabase.ts"
+import { owner, toolsOf } from "./TestTools.ts"
+
+describe("a SQLite file", () => {
+  it.live("that is moved away makes the process not ready, and is used again when it is back", () =>
+    Effect.gen(function*() {
+      const filename = yield* TaskDatabase.file
+      const lines: Array<string> = []
+      const logger = Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${String(cause)}`))
+      const context = yield* Layer.build(
+        Embedded.layer.pipe(
+          Layer.provide(toolsOf({})),
+          Layer.provideMerge(TaskDatabase.open(filename)),
+          Layer.provide(Logger.layer([logger]))
+        )
+      )
+      const isReady = Effect.map(Context.get(context, Health.Health).ready, (readiness) => readiness.isReady)
+      const until = (wanted: boolean) =>
+        Effect.repeat(isReady, { until: (is) => is === wanted, schedule: Schedule.spaced("20 millis") })
+      yield* until(true)
+      renameSync(filename, `${filename}.away`)
+      yield* until(false)
+      const refused = yield* Effect.flip(Context.get(context, TaskEngine.TaskEngine).view(owner, "task-1"))
+      assert.strictEqual(refused._tag === "TaskStoreError" && refused.reason, "ConnectionLost")
+      assert.isTrue(lines.some((line) => line.includes(`${filename} was deleted or moved while it was in use`)))
+      renameSync(`${filename}.away`, filename)
+      yield* until(true)
+    }), 60_000)
+})
+
+/** Tries to keep tasks where the table is not ours. */
+const foreign = <E>(
+  client: Layer.Layer<SqlClient.SqlClient, E>,
+  sabotage: Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+) =>
+  Effect.gen(function*() {
+    const context = yield* Layer.build(client)
+    yield* Effect.provideContext(sabotage, context)
+    return yield* Effect.flip(
+      Layer.build(Layer.provide(Layer.fresh(TaskStore.layerSql), Layer.succeedContext(context)))
+    )
+  })
+
+const tables: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>, RegExp]> = [
+  [
+    "of somebody else",
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE mcp_tasks (x INTEGER)`),
+    /^The table mcp_tasks cannot be made: .*already exists.* use another database/
+  ],
+  [
+    "that has lost a column",
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(
+        Effect.scoped(Layer.build(Layer.provide(TaskStore.layerSql, Layer.succeed(SqlClient.SqlClient, sql)))),
+        sql`ALTER TABLE mcp_tasks DROP COLUMN body`
+      )),
+    /^The table mcp_tasks is not as it was made: .*body/
+  ]
+]
+
+describe("a table of SQLite", () => {
+  for (const [title, sabotage, reason] of tables) {
+    it.effect(`${title} is refused with the reason`, () =>
+      Effect.gen(function*() {
+        const filename = yield* TaskDatabase.file
+        assert.match((yield* foreign(SqliteClient.layer({ filename }), sabotage)).message, reason)
+      }))
+  }
+})
+
+services.withService(services.postgres, (url) => {
+  describe("a table of Postgres", () => {
+    for (const [title, sabotage, reason] of tables) {
+      it.live(`${title} is refused with the reason`, () =>
+        Effect.gen(function*() {
+          const schema = yield* services.postgresNewSchema(url)
+          assert.match((yield* foreign(clients.postgres(url, schema), sabotage)).message, reason)
+        }))
+    }
+  })
+})
