@@ -1,4 +1,4 @@
-/** An entry whose taker has died comes to others, by the servers' own clocks and with the settings that nobody chose. */
+/** An entry whose taker has died comes to others, by the servers' own clocks and without any setting. */
 import { TaskQueue } from "@effect-mcp-tasks/engine"
 import { assert, describe } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer } from "effect"

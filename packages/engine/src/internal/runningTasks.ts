@@ -229,8 +229,8 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     handlers: yield* Scope.make()
   })
   const subscription = yield* (yield* TaskSignal).subscribe
-  // Every write of a handler signals its own process too. Those that came while a task was read are one, or a cancel would
-  // wait behind a read for each step.
+  // Every write of a handler signals its own process too. Those that came while a task was read are one, or a cancel
+  // would wait behind a read for each step.
   yield* loop.run({ name: "signal" }, ({ begin, idle }) =>
     Effect.gen(function*() {
       const taskIds = new Set(yield* idle(PubSub.takeAll(subscription)))

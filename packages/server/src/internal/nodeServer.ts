@@ -6,6 +6,7 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 
 /**
  * A server of `node:http` or `node:https`.
@@ -13,16 +14,12 @@ import * as Effect from "effect/Effect"
  * @since 0.2.0
  */
 export interface NodeServer {
-  on(event: string, listener: (...args: ReadonlyArray<any>) => void): unknown
-  off(event: string, listener: (...args: ReadonlyArray<any>) => void): unknown
+  on(event: string, listener: (first: unknown, second: NodeResponse) => void): unknown
+  off(event: string, listener: (first: unknown, second: NodeResponse) => void): unknown
   listeners(event: string): ReadonlyArray<unknown>
   close(closed: () => void): unknown
   closeIdleConnections(): void
   closeAllConnections(): void
-}
-
-interface NodeRequest {
-  readonly url?: string | undefined
 }
 
 interface NodeResponse {
@@ -76,22 +73,22 @@ export const attend = (
     if (--underWay > 0) return
     for (const resume of waiting) resume()
   }
-  const attending = (request: NodeRequest, response: NodeResponse): void => {
+  const attending = (request: unknown, response: NodeResponse): void => {
     if (isServed) {
       underWay++
       response.once("close", ended)
       return
     }
-    const { body, headers, status } = notServing((request.url ?? "").split("?", 1)[0] ?? "", hasServed)
+    const { body, headers, status } = notServing(pathOf(request), hasServed)
     // The request's body is not read, so the connection is of no further use.
     response.writeHead(status, { ...headers, connection: "close" })
     response.end(body)
   }
   server.on("request", attending)
-  server.on("newListener", (event: string) => {
+  server.on("newListener", (event) => {
     if (event === "request") isServed = hasServed = true
   })
-  server.on("removeListener", (event: string) => {
+  server.on("removeListener", (event) => {
     if (event === "request") isServed = others("request").length > 0
   })
 
@@ -109,6 +106,9 @@ export const attend = (
     })
   }
 }
+
+const pathOf = (request: unknown): string =>
+  (Predicate.hasProperty(request, "url") ? String(request.url) : "").split("?", 1)[0] ?? ""
 
 /**
  * Closes the port, gives the last answers a while to leave, and closes every connection.
