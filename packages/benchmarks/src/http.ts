@@ -3,7 +3,7 @@
  *
  * All servers run as child processes for the whole run. In every round each workload visits every server before the
  * next workload begins, and the order of the servers turns by one from round to round, so that drift of the machine
- * falls on all alike. One round warms up and is thrown away; the reported numbers are medians over the others.
+ * falls on all alike. The first rounds warm up and are thrown away; the reported numbers are medians over the others.
  *
  * Read CPU/op first. The driver takes a core of its own, so the ops/s and latency of a cheap server are bounded by the
  * driver, and its CPU/op is what it costs with full batches of ready sockets, the least it can be.
@@ -32,11 +32,11 @@ const turned = <A>(items: ReadonlyArray<A>, by: number): ReadonlyArray<A> => {
 const runRounds = async (options: Options, running: ReadonlyArray<ServerProcess>): Promise<ReadonlyArray<Row>> => {
   const samples = new Map<string, Array<Sample>>()
   const keyOf = (workload: string, server: string) => `${workload}\n${server}`
-  for (let round = 0; round <= options.rounds; round++) {
-    process.stderr.write(round === 0 ? "warming up ...\n" : `round ${round} of ${options.rounds} ...\n`)
+  for (let round = 1 - options.warmUps; round <= options.rounds; round++) {
+    process.stderr.write(round <= 0 ? "warming up ...\n" : `round ${round} of ${options.rounds} ...\n`)
     for (const workload of options.workloads) {
       const operations = Math.max(connections, Math.round(workload.operations * options.scale))
-      for (const server of turned(running, round)) {
+      for (const server of turned(running, round + options.warmUps)) {
         const sample = await measure(server, workload, operations)
         const key = keyOf(workload.name, server.name)
         if (round > 0) samples.set(key, [...(samples.get(key) ?? []), sample])
@@ -56,7 +56,8 @@ const describeRun = (options: Options, running: ReadonlyArray<ServerProcess>): s
   [
     `Node ${process.version}, ${cpus()[0]?.model ?? "unknown CPU"}, ${availableParallelism()} CPUs, ` +
     `load ${(loadavg()[0] ?? 0).toFixed(2)}`,
-    `${connections} connections, ${options.rounds} rounds, scale ${options.scale}, medians; ` +
+    `${connections} connections, ${options.rounds} rounds after ${options.warmUps} to warm up, ` +
+    `scale ${options.scale}, medians`,
     `CPU time by ${running.map(({ cpuSource, name }) => `${name}: ${cpuSource}`).join(", ")}`
   ].join("\n")
 

@@ -1,11 +1,11 @@
 /** Questions of a task: each asked once, answered once, and only while it is outstanding. */
 import { InputHandler, TaskClientError } from "@effect-mcp-tasks/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option, type Schema, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option, type Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
-const { asking, by, complete, created, done, error, got } = HostileServer
+const { after, asking, by, complete, created, done, error, got, reset } = HostileServer
 
 const accepted = { action: "accept", content: { ok: true } }
 const responses = (server: HostileServer.HostileServer) =>
@@ -127,6 +127,45 @@ describe("a question [J6]", () => {
       assert.strictEqual(server.of("tasks/update").length, 1)
     }))
 
+  it.effect("that is refused since its task is gone ends the call at once, be the next poll far away", () =>
+    Effect.gen(function*() {
+      const refusal = error(-32602, "Task not found")
+      const { handler } = TestClient.accepting()
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created({ pollIntervalMs: 600_000 })],
+        "tasks/get": [asking(["a"], { pollIntervalMs: 600_000 }), refusal],
+        "tasks/update": [refusal]
+      })
+      const before = yield* Clock.currentTimeMillis
+      const failed = yield* TestClient.failure(client.call("work", {}, { onInput: handler }), 10_000)
+      assert.instanceOf(failed, TaskClientError.TaskExpired)
+      assert.strictEqual(server.of("tasks/get").length, 2)
+      assert.isAtMost((yield* Clock.currentTimeMillis) - before, 900_000, "one interval, with what chance adds to it")
+    }))
+
+  it.effect("that is refused beside another one has the task polled by one poll at a time", () =>
+    Effect.gen(function*() {
+      let polling = 0
+      let most = 0
+      const slow = (reply: HostileServer.Reply) =>
+        by(() =>
+          Effect.gen(function*() {
+            most = Math.max(most, ++polling)
+            yield* Effect.ensuring(Effect.sleep(700), Effect.sync(() => polling--))
+            return reply
+          })
+        )
+      const { handler } = TestClient.accepting()
+      const { client } = yield* TestClient.make({
+        "tools/call": [created({ pollIntervalMs: 200 })],
+        "tasks/get": [slow(asking(["a", "b"], { pollIntervalMs: 200 }))],
+        "tasks/update": [after(300, error(-32602, "It does not fit")), after(500, error(-32602, "It does not fit"))]
+      })
+      const failed = yield* TestClient.failure(client.call("work", {}, { onInput: handler }), 100)
+      assert.instanceOf(failed, TaskClientError.ProtocolError)
+      assert.strictEqual(most, 1)
+    }))
+
   it.effect("may have a key that every object has", () =>
     Effect.gen(function*() {
       const keys = ["__proto__", "toString"]
@@ -175,6 +214,40 @@ describe("a handle's own answers", () => {
         assert.instanceOf(yield* Effect.flip(handle.answer("b", accepted)), TaskClientError.NotOutstanding)
       }))
       assert.deepStrictEqual(responses(server), [{ a: accepted }, { b: { action: "decline" } }])
+    }))
+
+  it.effect("are taken once: no other one follows while the first is on its way, but the same may", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [asking(["a"])],
+        "tasks/update": [reset]
+      }, { retryFor: "2 seconds" })
+      yield* Effect.scoped(Effect.gen(function*() {
+        const handle = yield* TestClient.run(client.start("work", {}, { onInput: InputHandler.manual }))
+        yield* TestClient.run(Stream.runHead(Stream.filter(handle.changes, ({ status }) => status !== "working")))
+        assert.instanceOf(yield* TestClient.failure(handle.answer("a", accepted)), TaskClientError.TransportError)
+        assert.instanceOf(yield* Effect.flip(handle.answer("a", InputHandler.declined)), TaskClientError.NotOutstanding)
+        assert.instanceOf(yield* TestClient.failure(handle.answer("a", accepted)), TaskClientError.TransportError)
+      }))
+      for (const response of responses(server)) assert.deepStrictEqual(response, { a: accepted })
+    }))
+
+  it.effect("may be mended after the server has refused one", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [asking(["a"])],
+        "tasks/update": [error(-32602, "It does not fit"), complete()]
+      })
+      yield* Effect.scoped(Effect.gen(function*() {
+        const handle = yield* TestClient.run(client.start("work", {}, { onInput: InputHandler.manual }))
+        yield* TestClient.run(Stream.runHead(Stream.filter(handle.changes, ({ status }) => status !== "working")))
+        const unfit = { action: "accept", content: { ok: 7 } }
+        assert.instanceOf(yield* TestClient.failure(handle.answer("a", unfit)), TaskClientError.ProtocolError)
+        yield* TestClient.run(handle.answer("a", accepted))
+      }))
+      assert.deepStrictEqual(responses(server).at(-1), { a: accepted })
     }))
 
   it.effect("may come from another client, which only knows the id", () =>

@@ -24,6 +24,28 @@ describe("an interrupted call", () => {
       assert.strictEqual(server.seen.at(-1), cancel, "nothing follows")
     }))
 
+  it.effect("cancels its task though the first request to do so is lost", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({ ...script, "tasks/cancel": [silence, complete()] })
+      const fiber = yield* Effect.forkChild(client.call("work"))
+      yield* TestClient.run(Effect.sleep(5000))
+      const before = yield* Clock.currentTimeMillis
+      yield* interrupt(fiber)
+      assert.strictEqual(server.of("tasks/cancel").length, 2)
+      assert.isAtMost((yield* Clock.currentTimeMillis) - before, 3500)
+    }))
+
+  it.effect("is not sent, if it was not yet", () =>
+    Effect.gen(function*() {
+      const list = after(2000, complete({ tools: [] }))
+      const { client, server } = yield* TestClient.make({ ...script, "tools/list": [list] })
+      const fiber = yield* Effect.forkChild(client.call("work"))
+      yield* TestClient.run(Effect.sleep(500), 100)
+      yield* interrupt(fiber)
+      yield* TestClient.run(Effect.sleep(10_000))
+      assert.isEmpty(server.of("tools/call"))
+    }))
+
   it.effect("leaves its task, if that is what its caller wants", () =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make(script)

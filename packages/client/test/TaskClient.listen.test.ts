@@ -5,7 +5,7 @@ import { Clock, Effect, Fiber, Queue, Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
-const { asking, by, complete, created, done, error, event, events, got, http, reset, silence } = HostileServer
+const { after, asking, by, complete, created, done, error, event, events, got, http, reset, silence } = HostileServer
 
 const completed = {
   status: "completed",
@@ -77,6 +77,21 @@ describe("a task that can be listened to [J7]", () => {
       assert.strictEqual(yield* TestClient.run(client.call("work", {}, text)), "polled")
       const [, second = 0, third = 0] = server.of("tasks/get").map(({ at }) => at)
       assert.isAtLeast(third - second, 30_000)
+    }))
+
+  it.effect("has a poll that is on its way finished, whatever is heard meanwhile", () =>
+    Effect.gen(function*() {
+      const news = (seconds: number) => (id: Schema.Json) =>
+        notification(id, { statusMessage: `${seconds}`, lastUpdatedAt: `2026-07-28T10:00:0${seconds}.000Z` })
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [after(5000, got()), done("polled")],
+        "subscriptions/listen": [telling([500, news(1)], [500, news(2)], [500, news(3)])]
+      }, listening)
+      assert.strictEqual(yield* TestClient.run(client.call("work", {}, text)), "polled")
+      assert.strictEqual(pollsOf(server), 2)
+      const [first] = server.of("tasks/get")
+      assert.notInclude(server.withdrawn, first?.id)
     }))
 
   it.effect("asks each question once, whether it is heard, polled or both [J6]", () =>

@@ -122,6 +122,23 @@ describe("a poll that fails", () => {
       assert.isEmpty(server.of("tasks/cancel"), "the task may go on")
     }))
 
+  it.effect("is borne as long when the clock of the day is set meanwhile", () =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      let aheadMs = 0
+      const currentTimeMillis = Effect.map(clock.currentTimeMillis, (ms) => ms + aheadMs)
+      const set: Clock.Clock = { ...clock, currentTimeMillis }
+      const { client, server } = yield* TestClient.make({
+        "tasks/get": [by(() => {
+          aheadMs += 3_600_000
+          return reset
+        })]
+      })
+      yield* TestClient.failure(Effect.provideService(client.get("t1"), Clock.Clock, set))
+      const polls = server.of("tasks/get").map(({ at }) => at)
+      assert.isAtLeast(polls.length, 5)
+    }))
+
   it.effect.each(final)("ends the call at once after %s", ([, reply, tag]) =>
     Effect.gen(function*() {
       const { client, server } = yield* TestClient.make({ "tools/call": [created()], "tasks/get": [reply] })

@@ -49,7 +49,7 @@ export class Auditor {
   readonly coverage: Coverage
   /** What is known of each task there ever was, by its id. */
   readonly files = new Map<string, TaskFile>()
-  private readonly world: World
+  readonly world: World
   private readonly commands = new Map<string, Array<string>>()
   private readonly live = new Map<string, number>()
   private readonly sights = new Map<string, clientRules.Sight>()
@@ -76,7 +76,8 @@ export class Auditor {
     this.world.isStopped = true
   }
 
-  private report(found: ReadonlyArray<Violation>): void {
+  /** Objects to everything that was found. */
+  report(found: ReadonlyArray<Violation>): void {
     for (const { detail, rule } of found) this.object(rule, detail)
   }
 
@@ -145,8 +146,11 @@ export class Auditor {
       const name = `${process.name} ${taskId}`
       return Effect.suspend(() => {
         const pending = this.commands.get(name) ?? []
-        this.commands.set(name, [...pending, ...tags])
-        return Effect.ensuring(effect, Effect.sync(() => this.commands.set(name, pending)))
+        this.commands.set(name, pending)
+        pending.push(...tags)
+        // Commands overlap: each takes back its own.
+        const over = () => tags.forEach((tag) => pending.splice(pending.indexOf(tag), 1))
+        return Effect.ensuring(effect, Effect.sync(over))
       })
     }
     const refused = (taskId: string, tag: string, to: string) => {

@@ -1,5 +1,6 @@
 /**
- * A simulated client and its user: calls tools, polls, answers, cancels, gives up, and tries what is not its own.
+ * A simulated client that writes its requests itself, and its user: calls tools, polls, answers, cancels, gives up,
+ * and tries what is not its own, also what the client library would never send.
  *
  * It sends the protocol's requests through a port, and decides nothing that the port's other side should decide.
  *

@@ -3,48 +3,32 @@
  *
  * @since 0.1.0
  */
-import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
-import * as TaskError from "@effect-mcp-tasks/core/Task"
-import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type { RuleName } from "./Audit.ts"
 import { Auditor } from "./Auditor.ts"
-import * as Client from "./Client.ts"
-import type { Answer } from "./clientRules.ts"
+import { CallAuditor } from "./CallAuditor.ts"
 import { Coverage } from "./Coverage.ts"
 import { Database } from "./Database.ts"
 import { Dice } from "./Dice.ts"
 import { type FaultName, rateNames } from "./Faults.ts"
+import { LibraryClient } from "./LibraryClient.ts"
+import { Network } from "./Network.ts"
 import { Process } from "./Process.ts"
 import * as Remote from "./Remote.ts"
 import { runners } from "./runners.ts"
-import type { ClientPlan, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import type { Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import * as ScriptedClient from "./ScriptedClient.ts"
 import * as ScenarioText from "./ScenarioText.ts"
 import { type Runner, Server } from "./Server.ts"
 import { Shared } from "./SharedServices.ts"
 import { CurrentWitness } from "./Tools.ts"
 import { Story } from "./Story.ts"
+import type { Town } from "./Town.ts"
 import { Weather } from "./Weather.ts"
 import { World } from "./World.ts"
 
-/** How long a client waits for an answer, in milliseconds. */
-const timeoutMs = 5_000
-
 /** How long it takes until a process that took itself away is started again, in milliseconds. */
 const restartMs = 500
-
-const Reply = Schema.fromJsonString(Schema.Union([
-  Schema.Struct({ result: Schema.JsonObject }),
-  Schema.Struct({ error: TaskError.TaskError })
-]))
-const decodeReply = Schema.decodeUnknownSync(Reply)
-
-const _meta: Schema.JsonObject = {
-  [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
-  [McpProtocol.MetaKey.clientCapabilities]: { elicitation: {}, extensions: { [McpProtocol.TasksExtension]: {} } }
-}
 
 /**
  * What a world is run with.
@@ -73,6 +57,9 @@ export class Cluster {
   readonly world: World
   readonly auditor: Auditor
   readonly clients = { active: 0 }
+  private readonly calls: CallAuditor
+  /** The clients with the library, by their number. */
+  private readonly library = new Map<number, LibraryClient>()
   private readonly scenario: Scenario
   private readonly dice: Dice
   private readonly weather: Weather
@@ -86,6 +73,7 @@ export class Cluster {
     this.dice = new Dice(scenario.seed)
     this.world = new World(this.dice.stream("world"), isTold)
     this.auditor = new Auditor(this.world, new Coverage(), runner, rules)
+    this.calls = new CallAuditor(this.auditor)
     this.story = new Story(this.world, (taskId) => this.auditor.file(taskId).name)
     this.weather = new Weather(this.world, this.dice.stream("weather"), {
       rates: scenario.rates,
@@ -107,7 +95,7 @@ export class Cluster {
         publish: (taskId) => this.publish(taskId)
       })
     )
-    scenario.clients.forEach((plan, index) => this.startClient(plan, index))
+    this.startClients()
     for (const trouble of scenario.troubles) this.world.after(trouble.atMs, () => this.suffer(trouble))
   }
 
@@ -123,6 +111,7 @@ export class Cluster {
   readonly look = (): void => {
     const { findsOrphans } = runners[this.scenario.runner]
     this.auditor.calm(findsOrphans, this.servers.map(({ process }) => process).filter(({ isAlive }) => isAlive))
+    this.calls.calm()
   }
 
   private readonly onFault = (name: FaultName): void => {
@@ -172,78 +161,14 @@ export class Cluster {
     }
   }
 
-  private startClient(plan: ClientPlan, index: number): void {
-    const name = `client ${index + 1}`
-    const owner = TaskOwner.principal({ issuer: "https://issuer.example", subject: plan.owner })
-    const key = TaskOwner.key(owner)
-    const process = new Process(this.world, {
-      name,
-      dice: this.dice.stream(name),
-      aheadMs: 0,
-      pace: 1,
-      maxTurn: 2048,
-      onError: (text) => this.auditor.object("defect", `${name}: ${text}`),
-      services: Context.empty()
-    })
-    this.clients.active++
-    process.run(
-      Client.behave({
-        send: (method, params) => this.send(process, owner, { method, params }),
-        saw: (taskId, task) => this.auditor.saw(name, taskId, task),
-        foreign: () =>
-          [...this.auditor.files.values()].flatMap(({ now }) =>
-            now === undefined || now.owner === key ? [] : [now.taskId]
-          ),
-        isSteady: this.scenario.isSteady,
-        onFault: this.onFault,
-        onOutcome: (outcome) => {
-          this.world.note(name, outcome)
-          this.auditor.coverage.add("outcomes", outcome)
-        }
-      }, plan),
-      (exit) => {
-        this.clients.active--
-        if (exit._tag === "Failure") this.auditor.object("defect", `${name}: ${String(exit.cause)}`)
-      }
-    )
-  }
-
-  /** Sends a request to any server, and waits for the first answer that comes. */
-  private send(
-    client: Process,
-    owner: TaskOwner.TaskOwner,
-    { method, params }: { readonly method: string; readonly params: Schema.JsonObject }
-  ): Effect.Effect<Answer | undefined> {
-    return Effect.callback((resume) => {
-      const index = client.dice.between(0, this.servers.length - 1)
-      const server = this.servers[index] as Server
-      const sent = this.auditor.sent(owner, method, params)
-      this.story.asks(client.name, method, params)
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } })
-      const fate = this.weather.request(client.name, `server ${index + 1}`)
-      let isOver = false
-      const finish = (answer: Answer | undefined) => {
-        isOver = true
-        this.story.hears(client.name, method, answer)
-        resume(Effect.succeed(answer))
-      }
-      const deliver = () => {
-        const { process } = server
-        const abort = server.handle(body, owner, (text) => {
-          if (fate.backMs === undefined) return
-          client.after(fate.backMs, () => {
-            if (isOver) return
-            const answer = text === undefined ? undefined : decodeReply(text)
-            if (answer !== undefined) this.auditor.answered(sent, process, answer)
-            finish(answer)
-          })
-        })
-        if (fate.abortMs !== undefined) this.world.after(fate.abortMs, abort)
-      }
-      for (const ms of fate.arrivesMs) this.world.after(ms, deliver)
-      client.after(timeoutMs, () => {
-        if (!isOver) finish(undefined)
-      })
+  private startClients(): void {
+    const { auditor, clients, dice, onFault, scenario, story, world } = this
+    const network = new Network(this.weather, this.servers)
+    const town: Town = { world, scenario, dice, network, auditor, calls: this.calls, story, onFault, clients }
+    scenario.clients.forEach((plan, index) => {
+      const { library } = plan
+      if (library === undefined) ScriptedClient.start(town, plan, index)
+      else this.library.set(index, new LibraryClient(town, { ...plan, library }, index))
     })
   }
 
@@ -256,6 +181,10 @@ export class Cluster {
         return this.weather.close("signals", trouble.forMs)
       case "spell":
         return this.weather.close(trouble.what, trouble.forMs)
+      case "client-crash":
+        return this.library.get(trouble.client)?.crash(Math.min(trouble.forMs, this.scenario.calmAtMs - this.world.now))
+      case "client-jump":
+        return this.library.get(trouble.client)?.jump(trouble.byMs)
       default:
         return this.sufferAt(trouble, this.servers[trouble.server] as Server)
     }

@@ -47,6 +47,9 @@ export const expected: Readonly<Partial<Record<Section, ReadonlyArray<string>>>>
   faults: faultNames
 }
 
+/** What has to be reached all: of refusals, the table has such as a correct engine never asks for. */
+const required = ["states", "transitions", "faults"] as const satisfies ReadonlyArray<Section>
+
 /**
  * What simulations have reached.
  *
@@ -77,6 +80,11 @@ export class Coverage {
     for (const section of sections) {
       for (const [name, count] of other.counts[section]) this.add(section, name, count)
     }
+  }
+
+  /** Whether every phase, transition and kind of fault was reached. */
+  get isComplete(): boolean {
+    return required.every((section) => this.missing(section).length === 0)
   }
 
   /** What was expected and not reached. */

@@ -67,6 +67,7 @@ export class Process {
   leavesAtMs: number | undefined
   /** When it last showed to others that it is alive, where workers do that; and since when it has done so steadily. */
   beats: { readonly sinceMs: number; readonly lastMs: number } | undefined
+  private readonly mourners = new Set<() => void>()
   private shown = 0
   private readonly followsMs: number | undefined
   private aheadMs: number
@@ -147,10 +148,18 @@ export class Process {
     return isAlive && beats !== undefined && now - beats.lastMs <= steadyMs && now - beats.sinceMs > forMs
   }
 
+  /** Lets something happen when it dies. Gives back how not to. */
+  onCrash(happen: () => void): () => void {
+    this.mourners.add(happen)
+    return () => this.mourners.delete(happen)
+  }
+
   /** Dies. */
   crash(): void {
     this.isAlive = false
     this.turns.length = 0
+    for (const mourn of this.mourners) mourn()
+    this.mourners.clear()
   }
 
   /** Takes one turn, and says whether there is another. */

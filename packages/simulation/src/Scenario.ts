@@ -46,18 +46,37 @@ export interface ClientPlan {
   readonly owner: string
   /** Whether it also tries the tasks of others. */
   readonly snoops: boolean
+  /** Whether it calls through the client library, and how; it writes its requests itself unless given. */
+  readonly library?: LibraryPlan | undefined
   readonly calls: ReadonlyArray<Call>
 }
 
 /**
- * A server's clock.
+ * A clock, of a server or of a client.
  *
  * @since 0.1.0
  */
-export interface ServerPlan {
+export interface ClockPlan {
   readonly aheadMs: number
-  /** How many milliseconds its clock counts in one. */
+  /** How many milliseconds it counts in one. */
   readonly pace: number
+}
+
+/**
+ * A server.
+ *
+ * @since 0.1.0
+ */
+export interface ServerPlan extends ClockPlan {}
+
+/**
+ * The client library in a process of its own.
+ *
+ * @since 0.2.0
+ */
+export interface LibraryPlan extends ClockPlan {
+  /** How long it bears failures that pass, in milliseconds. */
+  readonly patienceMs: number
 }
 
 /**
@@ -77,6 +96,9 @@ export type Trouble =
     readonly forMs: number
   }
   | { readonly kind: "jump"; readonly atMs: number; readonly server: number; readonly byMs: number }
+  /** A client with the library dies and comes back, or its clock is set. */
+  | { readonly kind: "client-crash"; readonly atMs: number; readonly client: number; readonly forMs: number }
+  | { readonly kind: "client-jump"; readonly atMs: number; readonly client: number; readonly byMs: number }
   /** One thing goes wrong with every message. */
   | { readonly kind: "spell"; readonly atMs: number; readonly what: RateName; readonly forMs: number }
 

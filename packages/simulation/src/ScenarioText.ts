@@ -37,6 +37,10 @@ export const printTrouble = (trouble: Trouble): string => {
       return `spell of ${trouble.what} for ${trouble.forMs}`
     case "partition":
       return `partition client ${trouble.client + 1} server ${trouble.server + 1} for ${trouble.forMs}`
+    case "client-crash":
+      return `crash client ${trouble.client + 1} for ${trouble.forMs}`
+    case "client-jump":
+      return `jump client ${trouble.client + 1} by ${trouble.byMs}`
     case "jump":
       return `jump server ${trouble.server + 1} by ${trouble.byMs}`
     default:
@@ -53,6 +57,11 @@ const printCall = ({ answerAfterMs, atMs, cancelAfterMs, giveUpAfterMs, manner, 
     `: ${script}`
   ].join("")
 
+const printClient = ({ library, owner, snoops }: ClientPlan): string =>
+  library === undefined
+    ? `client ${owner}${snoops ? " snoops" : ""}`
+    : `client ${owner} with library ahead ${library.aheadMs} pace ${library.pace} patience ${library.patienceMs}`
+
 /**
  * Writes a scenario.
  *
@@ -66,10 +75,7 @@ export const print = (scenario: Scenario): string =>
     `turns of ${scenario.maxTurn}`,
     ...scenario.isSteady ? ["steady"] : [],
     ...scenario.servers.map(({ aheadMs, pace }) => `server ahead ${aheadMs} pace ${pace}`),
-    ...scenario.clients.flatMap(({ calls, owner, snoops }) => [
-      `client ${owner}${snoops ? " snoops" : ""}`,
-      ...calls.map(printCall)
-    ]),
+    ...scenario.clients.flatMap((client) => [printClient(client), ...client.calls.map(printCall)]),
     ...scenario.troubles.map((trouble) => `trouble at ${trouble.atMs}: ${printTrouble(trouble)}`),
     ...Object.entries(scenario.rates).map(([name, rate]) => `rate ${name} ${rate}`)
   ].join("\n")
@@ -111,6 +117,13 @@ const readers: ReadonlyArray<Reader> = [
     void draft.servers.push({ aheadMs: Number(ahead), pace: Number(pace) })],
   [/^client (\w+)( snoops)?$/, ([owner = "", snoops], draft) =>
     void draft.clients.push({ owner, snoops: snoops !== undefined, calls: [] })],
+  [/^client (\w+) with library ahead (-?\d+) pace ([\d.]+) patience (\d+)$/, ([owner = "", ahead, pace, ms], draft) =>
+    void draft.clients.push({
+      owner,
+      snoops: false,
+      library: { aheadMs: Number(ahead), pace: Number(pace), patienceMs: Number(ms) },
+      calls: []
+    })],
   [
     /^call at (\d+): (\w+), answers (\w+)(?: after (\d+))?(?:, cancels after (\d+))?(?:, gives up after (\d+))?: (.*)$/,
     ([at, tool, manner, answer, cancel, giveUp, script = ""], draft) => {
@@ -146,6 +159,10 @@ const readers: ReadonlyArray<Reader> = [
       server: index(server),
       forMs: Number(ms)
     })],
+  [/^trouble at (\d+): crash client (\d+) for (\d+)$/, ([at, client, ms], draft) =>
+    void draft.troubles.push({ kind: "client-crash", atMs: Number(at), client: index(client), forMs: Number(ms) })],
+  [/^trouble at (\d+): jump client (\d+) by (-?\d+)$/, ([at, client, ms], draft) =>
+    void draft.troubles.push({ kind: "client-jump", atMs: Number(at), client: index(client), byMs: Number(ms) })],
   [/^trouble at (\d+): jump server (\d+) by (-?\d+)$/, ([at, server, ms], draft) =>
     void draft.troubles.push({ kind: "jump", atMs: Number(at), server: index(server), byMs: Number(ms) })],
   [/^rate ([\w-]+) ([\d.]+)$/, ([name, rate], draft) => {

@@ -67,6 +67,18 @@ export interface ServerOptions {
   readonly publish: (taskId: string) => void
 }
 
+/**
+ * A message that a server is to serve, and for whom.
+ *
+ * @since 0.2.0
+ */
+export interface Message {
+  readonly owner: TaskOwner.TaskOwner
+  readonly body: string
+  /** Where the transport has them. */
+  readonly headers: Readonly<Record<string, string>> | undefined
+}
+
 interface Running {
   readonly process: Process
   readonly scope: Scope.Closeable
@@ -139,21 +151,28 @@ export class Server {
     running.process.after(graceMs, end)
   }
 
-  /** Serves a message, and says how; `undefined` where nobody listens. Gives back how to let its client go away. */
-  handle(body: string, owner: TaskOwner.TaskOwner, onReply: (reply: string | undefined) => void): () => void {
+  /**
+   * Serves a message: `hear` gets what is said to it, the reply last, and `undefined` where nobody listens. Gives back
+   * how to let its client go away.
+   */
+  handle(message: Message, hear: (text: string | undefined, isLast: boolean) => void): () => void {
     const { running } = this
     if (running === undefined) {
-      onReply(undefined)
+      hear(undefined, true)
       return () => undefined
     }
+    const send = (text: string) => Effect.sync(() => hear(text, false))
     return running.process.run(
       Effect.provideService(
-        Effect.flatMap(running.handle({ headers: undefined, body }), Dispatcher.finalReply),
+        Effect.flatMap(
+          running.handle({ headers: message.headers, body: message.body }),
+          (answer) => "run" in answer ? answer.run(send) : Effect.succeed(answer)
+        ),
         TaskOwner.CurrentOwner,
-        owner
+        message.owner
       ),
       (exit) => {
-        if (Exit.isSuccess(exit)) onReply(exit.value.body)
+        if (Exit.isSuccess(exit)) hear(exit.value.body, true)
       }
     )
   }

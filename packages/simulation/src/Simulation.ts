@@ -55,6 +55,7 @@ export const run = (scenario: Scenario, options: Options = {}): Outcome => {
   }
   if (!world.isStopped && world.steps >= maxSteps) auditor.object("restless", `${world.steps} steps`)
   else if (!world.isStopped && !auditor.hasEverythingEnded) auditor.object("never-ended", `after ${world.now} ms`)
+  else if (!world.isStopped && clients.active > 0) auditor.object("call-endless", `${clients.active} clients go on`)
   auditor.coverage.add("totals", "steps", world.steps)
   auditor.coverage.add("totals", "tasks", auditor.files.size)
   auditor.coverage.add("totals", "seconds of virtual time", Math.round(world.now / 1000))

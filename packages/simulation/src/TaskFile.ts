@@ -100,6 +100,11 @@ export class TaskFile {
     return this.versions.at(-1)?.stored?.task
   }
 
+  /** The task as it is, or was when it was last in the store. */
+  get last(): Task.Task | undefined {
+    return this.versions.findLast(({ stored }) => stored !== undefined)?.stored?.task
+  }
+
   /** Hears that an attempt may wait for the answer to a question. */
   mayWait(attempt: number, key: string): void {
     this.waits.set(attempt, [...this.waits.get(attempt) ?? [], key])

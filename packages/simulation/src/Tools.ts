@@ -108,7 +108,7 @@ type Word = { readonly word: string }
 const ask = Effect.fnUntraced(function*(run: Run, key: string, question: CurrentTask.Form<Word, Word> = form) {
   const task = yield* CurrentTask.CurrentTask
   run.asks(key)
-  const answer = yield* Effect.onInterrupt(
+  const answer = yield* Effect.onError(
     Effect.orDie(task.elicit(key, question)),
     () => Effect.sync(() => run.forgets(key))
   )

@@ -125,6 +125,19 @@ export class Weather {
     return { arrivesMs, backMs: this.strikes("net-lose-reply") ? undefined : backMs, abortMs: undefined }
   }
 
+  /** Draws when a notification arrives on an open connection, or that it is cut there; never is silence. */
+  notification(link: string): { readonly afterMs: number | undefined; readonly isCut: boolean } {
+    if (this.isClosed(link)) this.onFault("net-partition")
+    const isLost = this.isClosed(link) || this.strikes("net-lose-reply")
+    const slow = this.strikes("net-slow") ? this.dice.between(100, 6_000) : 0
+    return { afterMs: isLost ? undefined : this.lasts(10) + slow, isCut: this.strikes("net-cut") }
+  }
+
+  /** Draws after how long a client notices that its server has died, if it does. */
+  breakage(upToMs: number): number | undefined {
+    return this.isSteady || this.dice.chance(0.5) ? undefined : this.lasts(upToMs)
+  }
+
   /** Draws after how long each copy of a signal arrives. */
   signal(): ReadonlyArray<number> {
     const { dice } = this

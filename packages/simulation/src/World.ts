@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import TinyQueue from "tinyqueue"
 import type { Dice } from "./Dice.ts"
 import type { Process } from "./Process.ts"
 
@@ -39,7 +40,7 @@ export class World {
   readonly history: Array<string> = []
   /** Whether what is said is written down too: for telling a story. */
   readonly isTold: boolean
-  private readonly calendar: Array<Moment> = []
+  private readonly calendar = new TinyQueue<Moment>([], (self, that) => self.at - that.at || self.lot - that.lot)
   private readonly ready: Array<Process> = []
   private readonly dice: Dice
 
@@ -60,16 +61,7 @@ export class World {
 
   /** Lets something happen after so many milliseconds. */
   after(ms: number, happen: () => void): void {
-    const moment = { at: this.now + Math.max(0, ms), lot: this.dice.bits(), happen }
-    const { calendar } = this
-    let index = calendar.push(moment) - 1
-    while (index > 0) {
-      const above = (index - 1) >> 1
-      if (!isBefore(moment, calendar[above] as Moment)) break
-      calendar[index] = calendar[above] as Moment
-      index = above
-    }
-    calendar[index] = moment
+    this.calendar.push({ at: this.now + Math.max(0, ms), lot: this.dice.bits(), happen })
   }
 
   /** Takes note that a process can go on. */
@@ -90,34 +82,14 @@ export class World {
         }
         continue
       }
-      const next = this.calendar[0]
+      const next = this.calendar.peek()
       if (next === undefined) return true
       if (next.at > limits.untilMs) return false
-      this.takeFirst()
+      this.calendar.pop()
       this.now = next.at
       this.steps++
       next.happen()
     }
     return false
   }
-
-  private takeFirst(): void {
-    const { calendar } = this
-    const last = calendar.pop() as Moment
-    const size = calendar.length
-    if (size === 0) return
-    let index = 0
-    while (true) {
-      let child = 2 * index + 1
-      if (child >= size) break
-      if (child + 1 < size && isBefore(calendar[child + 1] as Moment, calendar[child] as Moment)) child++
-      if (!isBefore(calendar[child] as Moment, last)) break
-      calendar[index] = calendar[child] as Moment
-      index = child
-    }
-    calendar[index] = last
-  }
 }
-
-const isBefore = (self: Moment, that: Moment): boolean =>
-  self.at < that.at || (self.at === that.at && self.lot < that.lot)

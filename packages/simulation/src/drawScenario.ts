@@ -9,8 +9,9 @@
 import { Dice } from "./Dice.ts"
 import { type RateName, rateNames, type Rates } from "./Faults.ts"
 import { runnerNames } from "./runners.ts"
-import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import type { Call, ClientPlan, ClockPlan, LibraryPlan, Manner, Scenario, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
+import * as situations from "./situations.ts"
 import { toolNames } from "./Tools.ts"
 
 const draw = (dice: Dice, chance: number, low: number, high: number): number | undefined =>
@@ -68,19 +69,33 @@ const drawCall = (dice: Dice, calmAtMs: number): Call => ({
   giveUpAfterMs: draw(dice, 0.1, 1_000, 20_000)
 })
 
-const drawClient = (dice: Dice, calmAtMs: number): ClientPlan => ({
-  owner: dice.pick(["ada", "bob", "eve"]),
-  snoops: dice.chance(0.3),
-  calls: list(dice.between(1, 4), (index) => drawCall(dice.stream(`call ${index}`), calmAtMs))
-})
+/** How many of the clients call through the client library. */
+const libraryShare = 0.4
 
-const drawServer = (dice: Dice): ServerPlan => ({
+const drawClock = (dice: Dice): ClockPlan => ({
   aheadMs: dice.chance(0.3) ? dice.between(-20_000, 20_000) : 0,
   pace: dice.chance(0.2) ? dice.between(99, 101) / 100 : 1
 })
 
+const drawLibrary = (dice: Dice): LibraryPlan => ({
+  ...drawClock(dice),
+  patienceMs: dice.pick([120_000, 120_000, 20_000])
+})
+
+const drawClient = (dice: Dice, calmAtMs: number): ClientPlan => {
+  const library = dice.stream("library")
+  const isLibrary = library.chance(libraryShare)
+  return {
+    owner: dice.pick(["ada", "bob", "eve"]),
+    snoops: dice.chance(0.3) && !isLibrary,
+    ...isLibrary ? { library: drawLibrary(library) } : {},
+    calls: list(dice.between(1, 4), (index) => drawCall(dice.stream(`call ${index}`), calmAtMs))
+  }
+}
+
 const troubleKinds = [
-  "crash", "crash", "shutdown", "shutdown", "outage", "silence", "isolation", "partition", "jump", "spell"
+  "crash", "crash", "shutdown", "shutdown", "outage", "silence", "isolation", "partition", "jump", "spell",
+  "client-crash", "client-jump"
 ] as const
 
 /** What there is in a world for something to go wrong with. */
@@ -92,6 +107,7 @@ interface There {
 
 const drawTrouble = (dice: Dice, there: There): Trouble => {
   const server = dice.between(0, there.servers - 1)
+  const client = dice.between(0, there.clients - 1)
   const atMs = dice.between(0, there.calmAtMs)
   const forMs = dice.between(10, dice.pick([2_000, 15_000, 60_000]))
   switch (dice.pick(troubleKinds)) {
@@ -106,9 +122,13 @@ const drawTrouble = (dice: Dice, there: There): Trouble => {
     case "isolation":
       return { kind: "isolation", atMs, server, forMs }
     case "partition":
-      return { kind: "partition", atMs, client: dice.between(0, there.clients - 1), server, forMs }
+      return { kind: "partition", atMs, client, server, forMs }
     case "spell":
       return { kind: "spell", atMs, what: dice.pick(rateNames), forMs: dice.between(10, 3_000) }
+    case "client-crash":
+      return { kind: "client-crash", atMs, client, forMs }
+    case "client-jump":
+      return { kind: "client-jump", atMs, client, byMs: dice.between(-60_000, 60_000) }
     case "jump":
       return { kind: "jump", atMs, server, byMs: dice.between(-60_000, 60_000) }
   }
@@ -124,6 +144,9 @@ const drawRates = (dice: Dice): Rates => {
   return rates
 }
 
+/** In how many worlds a rare situation is brought about. */
+const rareness = 0.2
+
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
  *
@@ -135,13 +158,21 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
   const servers = dice.between(1, 3)
   const clients = dice.between(1, 4) * size
   const there = { servers, clients, calmAtMs }
+  const rare = dice.stream("situation")
+  const situation = rare.chance(rareness) ? situations.draw(rare, rare.pick(situations.aims), there) : undefined
   return {
     seed,
     runner: dice.stream("runner").pick(runnerNames),
     calmAtMs,
-    servers: list(servers, (index) => drawServer(dice.stream(`server ${index}`))),
-    clients: list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
-    troubles: list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
+    servers: list(servers, (index) => drawClock(dice.stream(`server ${index}`))),
+    clients: [
+      ...list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
+      ...situation === undefined ? [] : [{ owner: "zoe", snoops: false, calls: [situation.call] }]
+    ],
+    troubles: [
+      ...list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
+      ...situation?.troubles ?? []
+    ],
     rates: drawRates(dice.stream("rates")),
     maxTurn: dice.pick([8, 64, 2048]),
     isSteady: false

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import { clientSabotages } from "./clientSabotages.ts"
 import { replicaSabotages, type Sabotage } from "./replicaSabotages.ts"
 
 export type { Sabotage } from "./replicaSabotages.ts"
@@ -224,8 +225,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "step not remembered",
     rule: "step-repeated",
     file: handle,
-    was: `return done !== undefined`,
-    is: `return false`
+    was: `if (done !== undefined) {`,
+    is: `if (globalThis.never) {`
   },
   {
     name: "step value lost in a race",
@@ -256,6 +257,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `result: "{}", isError`
   },
   ...replicaSabotages,
+  ...clientSabotages,
   // What the whole is promised.
   {
     name: "offer forgotten",
@@ -268,7 +270,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "left tasks not taken up",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `yield* Effect.forEach(page, takeUp, { discard: true })`,
+    was: `yield* Effect.forEach(page, takeUpEach, { discard: true })`,
     is: ``
   },
   {
@@ -282,8 +284,8 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "removed before its time",
     rule: "expired-early",
     file: sweeper,
-    was: `store.due(at, batchSize + unreadable.size)`,
-    is: `store.due(at + 15_000, batchSize + unreadable.size)`
+    was: `store.due(at, batchSize + taken.size)`,
+    is: `store.due(at + 15_000, batchSize + taken.size)`
   },
   {
     name: "version ignored",

@@ -18,6 +18,8 @@ export interface Job {
   readonly count: number
   /** Every how many seeds one is run: what several threads share. */
   readonly stride: number
+  /** How many times as large and long each world is; once unless given. */
+  readonly size?: number | undefined
   /** Whether to end with the first seed that fails. */
   readonly isStoppedByFailure: boolean
   /** The rules of the auditor; all unless given. */
@@ -66,7 +68,7 @@ export const run = (job: Job): Report => {
   let fingerprint = "0"
   let ran = 0
   for (let seed = job.from; seed < job.from + job.count; seed += job.stride) {
-    const outcome = Simulation.run(drawScenario(seed), { rules })
+    const outcome = Simulation.run(drawScenario(seed, job.size), { rules })
     ran++
     coverage.merge(outcome.coverage)
     fingerprint = add(fingerprint, outcome.fingerprint)

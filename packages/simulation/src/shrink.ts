@@ -31,6 +31,9 @@ const smallerCalls = (call: Call): ReadonlyArray<Call> => {
 
 const smallerClients = (client: ClientPlan): ReadonlyArray<ClientPlan> => [
   ...client.calls.map((_, index) => ({ ...client, calls: without(client.calls, index) })),
+  ...client.library === undefined ? [] : [{ ...client, library: { ...client.library, aheadMs: 0, pace: 1 } }].filter(
+    ({ library }) => library.aheadMs !== client.library?.aheadMs || library.pace !== client.library?.pace
+  ),
   ...client.snoops ? [{ ...client, snoops: false }] : [],
   ...client.calls.flatMap((call, index) =>
     smallerCalls(call).map((smaller) => ({ ...client, calls: client.calls.with(index, smaller) }))

@@ -1,6 +1,7 @@
 /** Every rule of the auditor, and every invariant of the machine, has a broken line that it finds. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import { rules } from "../src/Audit.ts"
 import { sabotages } from "../src/sabotages.ts"
 import * as threads from "../src/threads.ts"
@@ -11,6 +12,14 @@ describe("the auditor", () => {
       [...new Set(sabotages.map(({ rule }) => rule))].toSorted(),
       Object.keys(rules).toSorted()
     )
+  })
+
+  it("breaks lines that are there, each once", () => {
+    const counts = sabotages.map(({ file, name, was }) => {
+      const source = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
+      return [name, source.split(was).length - 1] as const
+    })
+    assert.deepStrictEqual(counts.filter(([, count]) => count !== 1), [])
   })
 
   for (const { name, rule } of sabotages) {

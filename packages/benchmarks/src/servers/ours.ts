@@ -1,6 +1,6 @@
 /**
  * Our server, on the store that `--store` names, composed as anyone would: nothing in it is there for the benchmark
- * but the limit on live tasks, which the workloads exceed on purpose.
+ * but the limit on live tasks, which the workloads exceed on purpose, and what `serve` sets for all servers.
  *
  * @since 0.1.0
  */
@@ -77,6 +77,9 @@ const Mcp = HttpTransport.layer({ path: endpoint }).pipe(
   Layer.provide(TaskLimits.layer({ maxLiveTasks: 1_000_000 }))
 )
 
+// As `serve` has it for the other servers: a timer for each idle connection is a few percent of a request.
+const listening = () => createServer({ keepAliveTimeout: 0 })
+
 const Announced = Layer.effectDiscard(
   HttpServer.addressFormattedWith((address) => Effect.sync(() => announce(`${address}${endpoint}`)))
 )
@@ -84,7 +87,7 @@ const Announced = Layer.effectDiscard(
 HttpRouter.serve(Mcp, { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provide(TaskOwner.layerAnonymous),
   Layer.merge(Announced),
-  Layer.provide(NodeHttpServer.layer(createServer, { port: Number(values.port), host: "127.0.0.1" })),
+  Layer.provide(NodeHttpServer.layer(listening, { port: Number(values.port), host: "127.0.0.1" })),
   Layer.launch,
   NodeRuntime.runMain
 )

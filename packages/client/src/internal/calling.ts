@@ -69,31 +69,32 @@ const begunOf = (result: Schema.JsonObject): Effect.Effect<Begun, InvalidRespons
 export const make = (rpc: Rpc, tools: catalog.Catalog, scope: Scope.Scope) => {
   const send = <E, R>(
     { args, handler, timeout, tool }: Call<E, R>,
+    known: catalog.KnownTool | undefined,
     added: Schema.JsonObject
-  ): Effect.Effect<Schema.JsonObject, RequestError | InvalidTool> =>
-    Effect.flatMap(tools.find(tool), (known) =>
-      rpc.once({
-        method,
-        params: { name: tool, arguments: args, ...added },
-        capabilities: handler.capabilities,
-        headers: catalog.headersOf(known, args),
-        timeout,
-        accepts: ["task", "input_required"]
-      }))
+  ): Effect.Effect<Schema.JsonObject, RequestError> =>
+    rpc.once({
+      method,
+      params: { name: tool, arguments: args, ...added },
+      capabilities: handler.capabilities,
+      headers: catalog.headersOf(known, args),
+      timeout,
+      accepts: ["task", "input_required"]
+    })
 
+  /** What its caller may leave before it is sent, and then it is not; later they may too, but no task is lost. */
   const attempt = <E, R>(call: Call<E, R>, added: Schema.JsonObject) =>
-    Effect.catchTag(send(call, added), "ProtocolError", (error) =>
+    Effect.flatMap(call.restore(tools.find(call.tool)), (known) =>
+      Effect.flatMap(
+        Effect.forkIn(Effect.interruptible(send(call, known, added)), scope),
+        (sent) => Effect.onInterrupt(call.restore(Fiber.join(sent)), () => abandon(sent, call))
+      ))
+
+  const round = <E, R>(call: Call<E, R>, added: Schema.JsonObject) =>
+    Effect.catchTag(attempt(call, added), "ProtocolError", (error) =>
       error.error.code === WireError.Code.HeaderMismatch
         // The tool's annotations have changed since they were listed. Nothing was done yet.
-        ? Effect.andThen(tools.refresh, send(call, added))
+        ? Effect.andThen(tools.refresh, attempt(call, added))
         : Effect.fail(error))
-
-  /** One round, which its caller may leave, but whose task nobody may lose. */
-  const round = <E, R>(call: Call<E, R>, added: Schema.JsonObject) =>
-    Effect.flatMap(
-      Effect.forkIn(Effect.interruptible(attempt(call, added)), scope),
-      (sent) => Effect.onInterrupt(call.restore(Fiber.join(sent)), () => abandon(sent, call))
-    )
 
   /** Runs uninterruptibly, but for what waits, so that a task that has arrived is in good hands. */
   return <E, R>(call: Call<E, R>): Effect.Effect<Begun, RequestError | InvalidTool | E, R> => {

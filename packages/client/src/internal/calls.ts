@@ -50,9 +50,17 @@ const answered = <A>(
   cancel: Effect.void
 })
 
+/** Into how many parts the grace is cut, so that a request that is lost is not the only one. */
+const tries = 3
+
 /** Cancels a task that nobody wants any more, if the server takes it soon. */
 const cancelling = ({ grace, rpc }: Parts) => (taskId: string): Effect.Effect<void> =>
-  rpc.repeated({ method: "tasks/cancel", params: { taskId }, taskId }).pipe(
+  rpc.repeated({
+    method: "tasks/cancel",
+    params: { taskId },
+    taskId,
+    timeout: Duration.millis(Duration.toMillis(grace) / tries)
+  }).pipe(
     Effect.timeout(grace),
     Effect.asVoid,
     Effect.catch((error) => Effect.logWarning(`Task ${taskId} could not be cancelled: ${error.message}`))

@@ -12,6 +12,7 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
@@ -92,8 +93,7 @@ const ask = Effect.fnUntraced(function*<E, R>(
     taskId: task.taskId,
     isRepeated: remembered !== undefined
   })
-  yield* memory.answered(key, response)
-  yield* session.deliver(task, key, response)
+  if (yield* memory.answered(key, response)) yield* session.deliver(task, key, response)
 })
 
 const conclude = <E>(
@@ -110,12 +110,20 @@ const conclude = <E>(
   }
 }
 
-/** Does what the observer says until it says that all is done. */
+/** Whether an effect came to its end before there was something to think over. */
+const unlessWoken = <A, E2, E>(effect: Effect.Effect<A, E2>, { wake }: Session<E>): Effect.Effect<boolean, E2> =>
+  Effect.raceFirst(Effect.as(effect, true), Effect.as(Queue.take(wake), false))
+
+/**
+ * Does what the observer says until it says that all is done. What is heard meanwhile cuts a wait short, and not a
+ * poll that is on its way: it would only be sent again.
+ */
 const drive = Effect.fnUntraced(function*<E, R>(
   subject: Subject<E, R>,
   task: Session<E>,
   failed: Deferred.Deferred<never, Failure | E>
 ) {
+  let poll: Fiber.Fiber<void, RequestError> | undefined
   while (true) {
     const moment = { at: yield* Clock.currentTimeMillis, jitter: yield* Random.next, listening: task.isListening }
     const [next, action] = TaskObserver.next(session.observer(task), moment)
@@ -128,8 +136,15 @@ const drive = Effect.fnUntraced(function*<E, R>(
       }
       continue
     }
-    const poll = Effect.delay(session.look(task), task.isPollDue ? 0 : action.ms)
-    yield* Effect.raceFirst(poll, Queue.take(task.wake))
+    if (task.isPollDue) {
+      // One from before the subscription may have been too early, or wait long for its next try.
+      if (poll !== undefined) yield* Fiber.interrupt(poll)
+      poll = undefined
+    } else if (poll === undefined && !(yield* unlessWoken(Effect.sleep(action.ms), task))) {
+      continue
+    }
+    poll ??= yield* Effect.forkChild(session.look(task))
+    if (yield* unlessWoken(Fiber.join(poll), task)) poll = undefined
   }
 })
 
@@ -182,8 +197,9 @@ export const begin = Effect.fnUntraced(function*<E, R>(
     ended: Deferred.await(ended),
     cancel: Effect.asVoid(rpc.repeated({ method: "tasks/cancel", params: { taskId }, capabilities, taskId })),
     answer: Effect.fnUntraced(function*(key, response) {
-      if (!TaskObserver.isAnswerable(session.observer(task), key)) return yield* new NotOutstanding({ taskId, key })
-      yield* memory.answered(key, response)
+      const isOpen = TaskObserver.isAnswerable(session.observer(task), key)
+      // One that is on its way may have arrived, whatever became of its reply: no other one may follow it.
+      if (!isOpen || !(yield* memory.answered(key, response))) return yield* new NotOutstanding({ taskId, key })
       yield* FiberMap.remove(task.asks, key)
       yield* session.deliver(task, key, response)
     })

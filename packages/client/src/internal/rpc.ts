@@ -259,7 +259,8 @@ export const patiently = <A>(
       const tried = yield* Effect.result(attempt)
       if (Result.isSuccess(tried)) return tried.success
       const error = tried.failure
-      const now = yield* Clock.currentTimeMillis
+      // How long is told by a clock that nobody sets.
+      const now = Number(yield* Clock.monotonicTimeNanos) / 1e6
       deadline ??= now + retryForMs
       const asked = error._tag === "TransportError" ? error.retryAfterMs ?? 0 : 0
       const spread = 1 + 0.2 * (yield* Random.next)

@@ -7,6 +7,7 @@ import * as TaskObserver from "@effect-mcp-tasks/core/TaskObserver"
 import * as TaskView from "@effect-mcp-tasks/core/TaskView"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberMap from "effect/FiberMap"
@@ -15,7 +16,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
-import type { RequestError, TaskHandleStoreError } from "../TaskClientError.ts"
+import { isTransient, type RequestError, type TaskHandleStoreError } from "../TaskClientError.ts"
 import type { Memory } from "./memory.ts"
 import { readView } from "./readView.ts"
 import type { Rpc } from "./rpc.ts"
@@ -47,6 +48,8 @@ export interface Session<in out E> {
   isListening: boolean
   /** Whether to poll without waiting. */
   isPollDue: boolean
+  /** Who wants to know what a poll shows that begins after now. */
+  readonly asking: Array<Deferred.Deferred<void>>
 }
 
 /**
@@ -69,7 +72,8 @@ export const make = Effect.fnUntraced(function*<E>(
     scope: yield* Effect.scope,
     missing: undefined,
     isListening: false,
-    isPollDue: false
+    isPollDue: false,
+    asking: []
   }
 })
 
@@ -101,8 +105,11 @@ export const move = <E>(
  *
  * @since 0.1.0
  */
-export const end = <E>({ state }: Session<E>, exit: Exit.Exit<unknown, E>): Effect.Effect<void> =>
-  SubscriptionRef.update(state, (now) => ({ ...now, end: exit }))
+export const end = <E>({ asking, state }: Session<E>, exit: Exit.Exit<unknown, E>): Effect.Effect<void> =>
+  Effect.andThen(SubscriptionRef.update(state, (now) => ({ ...now, end: exit })), seen(asking))
+
+const seen = (asking: Array<Deferred.Deferred<void>>): Effect.Effect<void> =>
+  Effect.forEach(asking.splice(0), (asked) => Deferred.succeed(asked, undefined), { discard: true })
 
 /**
  * Thinks the current wait over.
@@ -133,8 +140,9 @@ export const take = Effect.fnUntraced(function*<E>(session: Session<E>, view: Ta
  */
 export const look = <E>(session: Session<E>): Effect.Effect<void, RequestError> => {
   const { capabilities, rpc, taskId } = session
-  return Effect.suspend(() =>
-    rpc.repeated({
+  return Effect.suspend(() => {
+    session.isPollDue = false
+    return rpc.repeated({
       method: "tasks/get",
       params: { taskId },
       capabilities,
@@ -143,7 +151,7 @@ export const look = <E>(session: Session<E>): Effect.Effect<void, RequestError> 
       // Against the specification's text, but so in two of its examples.
       accepts: ["task"]
     })
-  ).pipe(
+  }).pipe(
     Effect.flatMap((result) => readView(result, taskId)),
     Effect.flatMap((view) => take(session, view)),
     Effect.catchTag("ProtocolError", (error) => {
@@ -151,11 +159,21 @@ export const look = <E>(session: Session<E>): Effect.Effect<void, RequestError> 
       session.missing = error.error
       return move(session, TaskObserver.gone)
     }),
-    Effect.andThen(Effect.sync(() => {
-      session.isPollDue = false
-    }))
+    Effect.andThen(Effect.suspend(() => session.isPollDue ? Effect.void : seen(session.asking)))
   )
 }
+
+/**
+ * Has the task polled at once, and waits until that was done. There is one poll at a time, whoever wants it.
+ */
+const lookAgain = <E>(session: Session<E>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (SubscriptionRef.getUnsafe(session.state).end !== undefined) return Effect.void
+    const asked = Deferred.makeUnsafe<void>()
+    session.asking.push(asked)
+    session.isPollDue = true
+    return Effect.andThen(wakeUp(session), Deferred.await(asked))
+  })
 
 /**
  * Sends an answer, unless its question is no longer outstanding; never one that the server has acknowledged.
@@ -173,8 +191,11 @@ export const deliver = Effect.fnUntraced(function*<E>(
   const params = { taskId, inputResponses: { [key]: response } }
   yield* rpc.repeated({ method: "tasks/update", params, capabilities, taskId }).pipe(
     // The task may have ended meanwhile, and not every server takes a late answer in silence.
-    Effect.catchTag("ProtocolError", (error) =>
-      Effect.andThen(look(session), Effect.suspend(() => isAnswerable() ? Effect.fail(error) : Effect.void)))
+    Effect.catchTag("ProtocolError", (error) => {
+      const refused = isTransient(error) ? Effect.void : memory.refused(key)
+      const failed = Effect.suspend(() => isAnswerable() ? Effect.andThen(refused, Effect.fail(error)) : Effect.void)
+      return Effect.andThen(lookAgain(session), failed)
+    })
   )
   const at = yield* Clock.currentTimeMillis
   yield* Effect.uninterruptible(

@@ -23,11 +23,14 @@ interface Job {
 }
 
 /**
- * Commits a write together with others.
+ * Commits a write together with others. `alone` is what takes its place in a transaction of its caller.
  *
  * @since 0.1.0
  */
-export type Together = <A, E>(write: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+export type Together = <A, E>(
+  write: Effect.Effect<A, E>,
+  alone?: Effect.Effect<A, E>
+) => Effect.Effect<A, E | SqlError.SqlError>
 
 /** How many writes share a transaction at the most, so that nobody waits for a crowd. */
 const maxBatch = 64
@@ -41,9 +44,11 @@ const maxBatch = 64
  * this, and only there does a refused statement leave its transaction whole: on other databases every write is
  * committed by itself. Once the scope is closed, so is every write here: whatever comes so late fails by itself.
  *
+ * `onLost` is called when writes that have been run are not committed.
+ *
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, onLost: () => void) {
   const scope = yield* Effect.scope
   const isShared = sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })
   let waiting: Array<Job> = []
@@ -58,6 +63,7 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
         for (const tell of told) tell()
       },
       onFailure: (cause) => {
+        onLost()
         for (const { fail } of jobs) fail(cause)
       }
     })
@@ -82,10 +88,10 @@ export const make = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
     })
   }
 
-  const together: Together = <A, E>(write: Effect.Effect<A, E>) =>
+  const together: Together = <A, E>(write: Effect.Effect<A, E>, alone = write) =>
     Effect.contextWith((context: Context.Context<never>): Effect.Effect<A, E | SqlError.SqlError> => {
-      if (!isShared || Option.isSome(Context.getOption(context, sql.transactionService))) return write
-      return isOpen ? join(write) : sql.withTransaction(write)
+      if (!isShared || Option.isSome(Context.getOption(context, sql.transactionService))) return alone
+      return isOpen ? join(write) : sql.withTransaction(alone)
     })
   return together
 })

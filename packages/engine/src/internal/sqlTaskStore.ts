@@ -7,7 +7,7 @@
  *
  * @since 0.1.0
  */
-import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -19,6 +19,7 @@ import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore, TaskView } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as groupCommit from "./groupCommit.ts"
+import * as liveBounds from "./liveBounds.ts"
 import * as migrations from "./migrations.ts"
 import * as readable from "./readable.ts"
 import * as storeFailure from "./storeFailure.ts"
@@ -98,6 +99,7 @@ interface Table {
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
   readonly damaged: readable.Damaged
+  readonly bounds: liveBounds.LiveBounds
 }
 
 /**
@@ -107,14 +109,17 @@ interface Table {
  */
 export const make = Effect.fnUntraced(function*({ table }: { readonly table: string }) {
   yield* migrations.run(table, columnNames, { "0001_tasks": createTable(table) })
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const client = yield* SqlClient.SqlClient
+  const sql = client.withoutTransforms()
+  const bounds = liveBounds.of(client, table)
   const on: Table = {
     sql,
     tasks: sql`${sql(table)}`,
     prepared: preparing(sql),
     encode: encodeUpTo(largestRow(sql)),
-    together: yield* groupCommit.make(sql),
-    damaged: new readable.Damaged()
+    together: yield* groupCommit.make(sql, bounds.forget),
+    damaged: new readable.Damaged(),
+    bounds
   }
   return { ...writing(on), ...readingOne(on), ...readingMany(on) }
 })
@@ -187,38 +192,69 @@ const later = null
 type Insert = (row: TaskRecord.TaskRecord, maxLive: number) => ReturnType<ReturnType<Table["prepared"]>>
 
 /** Keeps a row unless its owner has too many live ones: then there is nothing that it returns. */
-const inserting = ({ prepared, sql, tasks }: Table): Insert => {
+interface Inserts {
+  /** For a transaction of the caller, which may come to nothing. */
+  readonly alone: Insert
+  readonly shared: Insert
+}
+
+const columnsOf = ({ sql, tasks }: Table) =>
+  sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)`
+
+const valuesOf = ({ body, dueAt, head, live, owner, result, taskId }: TaskRecord.TaskRecord) =>
+  [taskId, owner, live ? 1 : 0, dueAt, head, result, body]
+
+const inserting = (on: Table): Inserts => {
+  if (isExecuting(on.sql)) return insertingInSteps(on)
+  const insert = insertingAtOnce(on)
+  return { alone: insert, shared: insert }
+}
+
+const insertingAtOnce = (on: Table): Insert => {
+  const { prepared, sql, tasks } = on
   // Without the second condition, a known id at the limit would be taken for one task too many.
-  const isAllowed = sql`(
-    SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT ${later}) AS others
-  ) < ${later} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later})`
-  const columns = sql`INSERT INTO ${tasks} (task_id, version, owner, live, due_at, head, result, body)`
-  const values = ({ body, dueAt, head, live, owner, result, taskId }: TaskRecord.TaskRecord) =>
-    [taskId, owner, live ? 1 : 0, dueAt, head, result, body]
-  const conditions = ({ owner, taskId }: TaskRecord.TaskRecord, maxLive: number) => [owner, maxLive, maxLive, taskId]
-  const inOne = (): Insert => {
-    const insert = prepared(sql`${columns} SELECT CAST(${later} AS TEXT), 1, CAST(${later} AS TEXT),
-      CAST(${later} AS INTEGER), CAST(${later} AS BIGINT), CAST(${later} AS TEXT), CAST(${later} AS TEXT),
-      CAST(${later} AS TEXT) WHERE ${isAllowed} RETURNING version`)
-    return (row, maxLive) => insert([...values(row), ...conditions(row, maxLive)])
-  }
-  // The transactions of this client are immediate and come one after the other, so two statements in one are one step
-  // too. An INSERT that reads its own table would build another one first, which costs more than everything else in it.
-  const inTwo = (): Insert => {
-    const allow = prepared<{ readonly allowed: Integer }>(sql`SELECT ${isAllowed} AS allowed`)
-    const insert = prepared(sql`${columns} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
-      ${later}) RETURNING version`)
-    return (row, maxLive) =>
-      Effect.flatMap(
-        allow(conditions(row, maxLive)),
-        ([found]) => found !== undefined && isOne(found.allowed) ? insert(values(row)) : Effect.succeed([])
-      )
-  }
-  return isExecuting(sql) ? inTwo() : inOne()
+  const insert = prepared(sql`${columnsOf(on)} SELECT CAST(${later} AS TEXT), 1, CAST(${later} AS TEXT),
+    CAST(${later} AS INTEGER), CAST(${later} AS BIGINT), CAST(${later} AS TEXT), CAST(${later} AS TEXT),
+    CAST(${later} AS TEXT) WHERE (
+      SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT ${later}) AS others
+    ) < ${later} OR EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later}) RETURNING version`)
+  return (row, maxLive) => insert([...valuesOf(row), row.owner, maxLive, maxLive, row.taskId])
+}
+
+/**
+ * The transactions of SQLite are immediate and come one after the other, so several statements in one are one step too.
+ * An INSERT that reads its own table would build another one first, which costs more than everything else in it.
+ */
+const insertingInSteps = (on: Table): Inserts => {
+  const { bounds, prepared, sql, tasks } = on
+  // Cast, since SQLite prepares a statement again, for 8 us, whenever a parameter that is a limit as such is bound.
+  const count = prepared<{ readonly live: Integer; readonly known: Integer }>(sql`SELECT (
+      SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT CAST(${later} AS INTEGER))
+    ) AS live, EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later}) AS known`)
+  const version = prepared<{ readonly data_version: Integer }>(sql`PRAGMA data_version`)
+  const values = prepared(sql`${columnsOf(on)} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
+    ${later}) RETURNING version`)
+
+  const counted = (row: TaskRecord.TaskRecord, maxLive: number, told: (live: number) => void) =>
+    Effect.flatMap(count([row.owner, maxLive, row.taskId]), ([found]) => {
+      const live = Number(found?.live)
+      // A known id at the limit is not one task too many: the INSERT refuses it.
+      if (live >= maxLive && !isOne(found?.known ?? 0)) return Effect.succeed([])
+      return Effect.tap(values(valuesOf(row)), () => Effect.sync(() => told(live)))
+    })
+  const shared: Insert = (row, maxLive) =>
+    Effect.flatMap(version([]), ([now]) => {
+      const { owner } = row
+      const told = (live: number) => bounds.set(owner, live + 1)
+      const atMost = bounds.get(owner, now?.data_version)
+      if (atMost === undefined || atMost >= maxLive) return counted(row, maxLive, told)
+      return Effect.tap(values(valuesOf(row)), () => Effect.sync(() => told(atMost)))
+    })
+  return { shared, alone: (row, maxLive) => counted(row, maxLive, bounds.forget) }
 }
 
 const writing = (on: Table): Writing => {
-  const { encode, prepared, sql, tasks, together } = on
+  const { bounds, encode, prepared, sql, tasks, together } = on
   const insert = inserting(on)
   // A task keeps its owner: naming the column would only make the database touch its index.
   const update = prepared(sql`UPDATE ${tasks} SET version = version + 1,
@@ -227,7 +263,7 @@ const writing = (on: Table): Writing => {
   return {
     create: (task, { maxLive }) =>
       Effect.flatMap(encode(task, "create"), (record) =>
-        Effect.matchEffect(together(insert(record, maxLive)), {
+        Effect.matchEffect(together(insert.shared(record, maxLive), insert.alone(record, maxLive)), {
           onFailure: (error) =>
             Effect.fail(
               error.reason._tag === "UniqueViolation"
@@ -240,15 +276,21 @@ const writing = (on: Table): Writing => {
               : Effect.succeed({ task, version: 1 })
         })),
 
-    replace: ({ task: { taskId }, version }, next) =>
-      Effect.flatMap(encode(next, "replace"), ({ body, dueAt, head, live, result }) =>
-        Effect.matchEffect(together(update([live ? 1 : 0, dueAt, head, result, body, taskId, version])), {
+    replace: ({ task, version }, next) =>
+      Effect.flatMap(encode(next, "replace"), ({ body, dueAt, head, live, result }) => {
+        const { taskId } = task
+        const updated = update([live ? 1 : 0, dueAt, head, result, body, taskId, version])
+        // No command brings an ended task back to life, but that is the machine's to know.
+        const isRevived = live && Task.isTerminal(task)
+        const counted = isRevived ? Effect.ensuring(updated, Effect.sync(bounds.forget)) : updated
+        return Effect.matchEffect(together(counted), {
           onFailure: (error) => Effect.fail(storeFailure.fromSql("replace")(error)),
           onSuccess: (replaced) =>
             replaced.length === 0
               ? Effect.fail(new VersionConflict({ taskId, version }))
               : Effect.succeed({ task: next, version: version + 1 })
-        })),
+        })
+      }),
 
     remove: (taskId, version) =>
       sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(

@@ -62,6 +62,8 @@ export const makeAddressGuard = (allowed: Allowed) => {
   const named = new Set((allowed.allowedHosts ?? []).map((host) => host.toLowerCase()))
   const origins = new Set((allowed.allowedOrigins ?? []).map((origin) => origin.toLowerCase()))
 
+  const hostnameOf = rememberingLast(hostname)
+
   /** Whether a page of this origin may call the server under this host. */
   const isAllowedOrigin = (origin: string, host: string): boolean => {
     if (origins.has(origin.toLowerCase())) return true
@@ -73,7 +75,7 @@ export const makeAddressGuard = (allowed: Allowed) => {
 
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> | undefined => {
     const { host, origin } = request.headers
-    const addressed = host === undefined ? "" : hostname(host)
+    const addressed = host === undefined ? "" : hostnameOf(host)
     if (!loopback.has(addressed) && !named.has(addressed)) return forbiddenHost
     return origin === undefined || isAllowedOrigin(origin, addressed) ? undefined : forbiddenOrigin
   }
@@ -91,7 +93,7 @@ export const before = (allowed: Allowed, endpoint: string) => {
     served: Effect.Effect<Response, E, R>
   ): Effect.Effect<Response, E, R | HttpServerRequest.HttpServerRequest> =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Effect.Effect<Response, E, R> => {
-      const [path = ""] = request.url.split(/[?#;]/, 1)
+      const [path = ""] = request.url === endpoint ? [endpoint] : request.url.split(/[?#;]/, 1)
       const isOurs = path === endpoint || path === wellKnown || path.startsWith(`${wellKnown}/`)
       return (isOurs ? guardAddress(request) : undefined) ?? served
     })
@@ -102,7 +104,17 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 /** A host without its port. */
 const hostname = (host: string): string => host.toLowerCase().replace(/:\d*$/, "")
 
+/** Almost all requests name the host that the one before named; each is looked at twice. */
+const rememberingLast = (read: (text: string) => string): (text: string) => string => {
+  let last = { text: "", value: read("") }
+  return (text) => {
+    if (text !== last.text) last = { text, value: read(text) }
+    return last.value
+  }
+}
+
 const isJson = (type: string): boolean =>
+  type === "application/json" ||
   /^application\/json\s*(;|$)/i.test(type) && !/;\s*charset\s*=(?!\s*("?)utf-?8\1\s*(;|$))/i.test(type)
 
 const isIdentity = (encoding: string): boolean => /^(identity)?$/i.test(encoding)

@@ -3,7 +3,8 @@
  * side.
  *
  * Ends with exit code 1 where a request rate is off by more than a tenth. Arrivals, times and ways of users are the
- * same in both, drawn from one seed: what is compared is what follows from them, not luck.
+ * same in both, drawn from one seed: what is compared is what follows from them, not luck. The server is one process
+ * with the embedded runner; replicas are not compared.
  *
  * @since 0.2.0
  */

@@ -26,7 +26,7 @@ const flags = {
     Flag.optional
   ),
   size: Flag.Int("size").pipe(
-    Flag.withDescription("With --seed: a world so many times as large and as long; 1"),
+    Flag.withDescription("Worlds so many times as large and as long; 1"),
     Flag.withDefault(1)
   ),
   threads: Flag.Int("threads").pipe(
@@ -35,6 +35,10 @@ const flags = {
   ),
   isLong: Flag.Boolean("long").pipe(
     Flag.withDescription("Says how often each thing was reached"),
+    Flag.withDefault(false)
+  ),
+  isComplete: Flag.Boolean("complete").pipe(
+    Flag.withDescription("Fails also when a phase, a transition or a kind of fault was not reached"),
     Flag.withDefault(false)
   ),
   broken: Flag.String("sabotage").pipe(
@@ -64,8 +68,13 @@ const showSeed = Effect.fn(function*(seed: number, size: number, broken: string 
 })
 
 const runSeeds = Effect.fn(function*(
-  job: { readonly from: number; readonly count: number },
-  options: { readonly threads: number; readonly isLong: boolean; readonly sabotage: string | undefined }
+  job: { readonly from: number; readonly count: number; readonly size: number },
+  options: {
+    readonly threads: number
+    readonly isLong: boolean
+    readonly isComplete: boolean
+    readonly sabotage: string | undefined
+  }
 ) {
   const threads = yield* Effect.promise(() => import("../threads.ts"))
   const reportText = yield* Effect.promise(() => import("../reportText.ts"))
@@ -74,18 +83,21 @@ const runSeeds = Effect.fn(function*(
     options
   )
   yield* Console.log(reportText.print(report, options.isLong))
-  if (report.failures.length > 0) yield* fail
+  const { Coverage } = yield* Effect.promise(() => import("../Coverage.ts"))
+  const lacks = options.isComplete && !new Coverage(report.counts).isComplete
+  if (report.failures.length > 0 || lacks) yield* fail
 })
 
 type Options = Command.Command.Config.Infer<typeof flags>
 
-const main = Effect.fn(function*({ broken, count, from, isLong, seed, size, threads }: Options) {
-  const name = Option.getOrUndefined(broken)
+const main = Effect.fn(function*(options: Options) {
+  const { count, from, seed, size } = options
+  const name = Option.getOrUndefined(options.broken)
   if (name === "list") return yield* list
   if (name !== undefined && !isKnown(name)) return yield* unknown(name)
   return yield* Option.isSome(seed)
     ? showSeed(seed.value, size, name)
-    : runSeeds({ from, count }, { threads, isLong, sabotage: name })
+    : runSeeds({ from, count, size }, { ...options, sabotage: name })
 })
 
 Command.make("npm run simulate --", flags, main).pipe(

@@ -1,0 +1,139 @@
+/**
+ * Situations that chance alone hardly ever brings about: a call, and what goes wrong around it, timed so that a rare
+ * transition of the machine is near. Whether it comes is still left to chance.
+ *
+ * @since 0.2.0
+ */
+import type { Dice } from "./Dice.ts"
+import type { Call, Trouble } from "./Scenario.ts"
+
+/**
+ * A situation.
+ *
+ * @since 0.2.0
+ */
+export interface Situation {
+  readonly call: Call
+  readonly troubles: ReadonlyArray<Trouble>
+}
+
+type Draw = (dice: Dice, atMs: number, servers: ReadonlyArray<number>) => Situation
+
+/** Nobody looks at a task that was to stop until its life is over: whoever takes it up then can only fail it. */
+const foundTooLate: Draw = (dice, atMs, servers) => ({
+  call: { atMs, tool: "brief", script: "stubborn 4000; end ok", manner: "right", cancelAfterMs: dice.between(0, 500) },
+  troubles: servers.map((server) => ({
+    kind: "crash",
+    atMs: atMs + dice.between(1_000, 3_000),
+    server,
+    forMs: dice.between(12_000, 16_000)
+  }))
+})
+
+/** A handler that has not heard that it is to stop asks for a longer life. */
+const wantsMore: Draw = (dice, atMs) => ({
+  call: {
+    atMs,
+    tool: "resumable",
+    script: `sleep ${dice.between(1_000, 3_000)}; extend 120000; sleep 1000; end ok`,
+    manner: "right",
+    cancelAfterMs: dice.between(0, 1_500)
+  },
+  troubles: [{ kind: "silence", atMs, forMs: 8_000 }]
+})
+
+/** Of two questions one is answered while nobody has the task. */
+const answeredInPart: Draw = (dice, atMs, servers) => {
+  const manner = dice.pick(["right", "late"] as const)
+  const isLate = manner === "late"
+  const shutdown = (server: number): Trouble => ({
+    kind: "shutdown",
+    atMs: atMs + dice.between(400, isLate ? 8_000 : 1_200),
+    server,
+    forMs: isLate ? 45_000 : 4_000
+  })
+  return {
+    call: { atMs, tool: "resumable", script: "asks a b; end ok", manner },
+    // One server stays, to take the answers.
+    troubles: servers.slice(1).map(shutdown)
+  }
+}
+
+/** A handler that has not heard that it is to stop is interrupted, since its server goes away. */
+const leavesUnaware: Draw = (dice, atMs, servers) => ({
+  call: {
+    atMs,
+    tool: "resumable",
+    script: "sleep 8000; end ok",
+    manner: "right",
+    cancelAfterMs: dice.between(300, 1_200)
+  },
+  troubles: [
+    { kind: "silence", atMs, forMs: 8_000 },
+    ...servers.map((server) => ({
+      kind: "shutdown",
+      atMs: atMs + dice.between(1_400, 3_000),
+      server,
+      forMs: 2_000
+    } as const))
+  ]
+})
+
+/** A task waits for its user when its server goes away, and nobody has it when it is cancelled, or its life ends. */
+const leftParked = (tool: "resumable" | "brief", cancelAfterMs: number | undefined): Draw => (dice, atMs, servers) => ({
+  call: { atMs, tool, script: "ask a; end ok", manner: "never", cancelAfterMs },
+  troubles: servers.slice(1).map((server) => ({
+    kind: "shutdown",
+    atMs: atMs + dice.between(300, 1_200),
+    server,
+    forMs: 18_000
+  }))
+})
+
+/** The situations, by the transition that each of them is for. */
+const situations = {
+  "cancelling Start failed": foundTooLate,
+  "cancelling Extend cancelling": wantsMore,
+  "cancelling Release cancelled": leavesUnaware,
+  "unattended Answer unattended": answeredInPart,
+  "unattended Cancel cancelled": leftParked("resumable", 2_000),
+  "unattended Expire failed": leftParked("brief", undefined)
+} as const satisfies Readonly<Record<string, Draw>>
+
+/** How long a situation lasts. */
+const lastsMs = 20_000
+
+/**
+ * The transition that a situation is for.
+ *
+ * @since 0.2.0
+ */
+export type Aim = keyof typeof situations
+
+/**
+ * The transitions that there is a situation for.
+ *
+ * @since 0.2.0
+ */
+export const aims: readonly [Aim, ...ReadonlyArray<Aim>] = [
+  "cancelling Start failed",
+  "cancelling Extend cancelling",
+  "cancelling Release cancelled",
+  "unattended Answer unattended",
+  "unattended Cancel cancelled",
+  "unattended Expire failed"
+]
+
+/**
+ * Draws a situation for a world that calms down at a time and has so many servers.
+ *
+ * @since 0.2.0
+ */
+export const draw = (
+  dice: Dice,
+  aim: Aim,
+  world: { readonly calmAtMs: number; readonly servers: number }
+): Situation => {
+  const atMs = dice.between(0, Math.max(0, world.calmAtMs - lastsMs))
+  return situations[aim](dice, atMs, Array.from({ length: world.servers }, (_, server) => server))
+}
