@@ -20,6 +20,7 @@ import { ProtocolError } from "../TaskTool.ts"
 import type { AttemptCommand, Standing } from "./attempt.ts"
 import * as brief from "./brief.ts"
 import * as bulk from "./bulk.ts"
+import { JournalBudget } from "./journalBudget.ts"
 import * as jsonText from "./jsonText.ts"
 import * as questions from "./questions.ts"
 
@@ -55,6 +56,7 @@ export interface Put {
 interface Asker {
   readonly worker: Worker
   readonly limits: Limits
+  readonly journal: JournalBudget
 }
 
 /**
@@ -63,7 +65,8 @@ interface Asker {
  * @since 0.1.0
  */
 export const make = (worker: Worker, limits: Limits): TaskHandle => {
-  const asker = { worker, limits }
+  const journal = new JournalBudget(worker, limits.maxJournalLength)
+  const asker = { worker, limits, journal }
   /** A handler that has lost its task goes no further; one that broke a rule learns which. */
   const give = (command: AttemptCommand) =>
     Effect.flatMap(worker.give(command), Result.match({
@@ -99,7 +102,11 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
       return Effect.tap(effect, (value) =>
         encodedStep(asker, what, { ast: schema.ast, value, encode: Schema.encodeEffect(codec) }).pipe(
           Effect.flatMap((encoded) => bounded(asker, what, encoded)),
-          Effect.flatMap((encoded) => give({ _tag: "RecordStep", name, value: encoded }))
+          Effect.flatMap((text) =>
+            journal.take(name.length + text.length)
+              ? give({ _tag: "RecordStep", name, value: JSON.parse(text) as Schema.Json })
+              : refuse(worker, { what, ...journal.full })
+          )
         ))
     },
     elicit: (key, form) => asking(key, questions.elicit(form)),
@@ -131,7 +138,7 @@ const put = Effect.fnUntraced(function*<A>(
   if (key === "" || key.length > maxKeyLength) {
     return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
   }
-  const { worker } = asker
+  const { journal, worker } = asker
   let request = yield* requestOf(asker, key, question)
   // A key is spent by an answer that means nothing, and by being given up: the next one is for the same question.
   for (let issue = 1; true; issue++) {
@@ -140,12 +147,17 @@ const put = Effect.fnUntraced(function*<A>(
     if (known?.state === "withdrawn") continue
     const missing = known?.state === "answered" ? undefined : unavailable(worker, key, question)
     if (missing !== undefined) return yield* missing
+    if (known === undefined && !journal.take(name.length + JSON.stringify(request).length)) {
+      return yield* refuse(worker, { what: `question ${key}`, ...journal.full })
+    }
     const answered = yield* worker.ask({ key: name, request })
     if (Result.isFailure(answered)) {
       if (answered.failure.reason === "KeyWithdrawn") continue
       return yield* refused("Ask", answered.failure.reason)
     }
-    const meaning = question.decode(responseOf(answered.success))
+    const response = responseOf(answered.success)
+    if (known?.state !== "answered") journal.count(response)
+    const meaning = question.decode(response)
     if (Result.isSuccess(meaning)) return meaning.success
     request = again(request, meaning.failure)
   }
@@ -171,13 +183,13 @@ const requestOf = (asker: Asker, key: string, { method, params }: questions.Ques
     ? Effect.succeed<Task.InputRequest>({ method })
     : Effect.map(
       bounded(asker, `question ${key}`, params),
-      (json): Task.InputRequest => ({ method, params: json as Schema.JsonObject })
+      (text): Task.InputRequest => ({ method, params: JSON.parse(text) as Schema.JsonObject })
     )
 
-const bounded = ({ limits, worker }: Asker, what: string, value: unknown): Effect.Effect<Schema.Json> =>
+const bounded = ({ limits, worker }: Asker, what: string, value: unknown): Effect.Effect<string> =>
   Result.match(jsonText.encode(value, { maxLength: limits.maxEntryLength, maxDepth: limits.maxJsonDepth }), {
     onFailure: ({ cause, reason }) => refuse(worker, { what, reason }, cause),
-    onSuccess: (text) => Effect.succeed(JSON.parse(text) as Schema.Json)
+    onSuccess: Effect.succeed
   })
 
 /** A value of a step, and the schema that it is to be encoded by. */
@@ -187,7 +199,8 @@ interface StepValue<A, I> {
   readonly encode: (value: A) => Effect.Effect<I, Schema.SchemaError>
 }
 
-const encodedStep = <A, I>({ limits, worker }: Asker, what: string, { ast, encode, value }: StepValue<A, I>) => {
+const encodedStep = <A, I>(asker: Asker, what: string, { ast, encode, value }: StepValue<A, I>) => {
+  const { limits, worker } = asker
   const bound = { maxLength: limits.maxEntryLength }
   // Before the schema looks at all of it.
   if (bulk.isBeyond(ast, value, bound.maxLength)) return refuse(worker, { what, ...jsonText.longerThan(bound) })
@@ -196,8 +209,8 @@ const encodedStep = <A, I>({ limits, worker }: Asker, what: string, { ast, encod
     const text = jsonText.encode(value, { ...bound, maxDepth: limits.maxJsonDepth })
     const thrown = Result.isFailure(text) ? text.failure.cause : undefined
     return thrown === undefined
-      ? unfit({ limits, worker }, { what, reason: "it does not fit the schema of the step" }, cause)
-      : unfit({ limits, worker }, { what, reason: "it cannot be carried by JSON" }, Cause.die(thrown))
+      ? unfit(asker, { what, reason: "it does not fit the schema of the step" }, cause)
+      : unfit(asker, { what, reason: "it cannot be carried by JSON" }, Cause.die(thrown))
   })
 }
 
