@@ -85,13 +85,13 @@ describe("handlers that wait for input", () => {
       Effect.provide(TaskLimits.layer({ maxLiveTasks: 2 * count }))
     ), 120_000)
 
-  it.effect.each(["forkChild", "forkDetach"] as const)("have no slot once the handler has ended that left them (%s)", (fork) =>
+  it.effect("have no slot once the handler has ended that left them", () =>
     Effect.gen(function*() {
       const isAsked = yield* Latch.make()
       const handlers = kit.toLayer({
         once: () =>
           Effect.gen(function*() {
-            yield* Effect[fork](Effect.ignore(asking("")), { startImmediately: true })
+            yield* Effect.forkChild(Effect.ignore(asking("")), { startImmediately: true })
             yield* isAsked.await
           }),
         resumable: () => Effect.void
