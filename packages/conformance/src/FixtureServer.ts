@@ -41,7 +41,7 @@ export const layer = (port: number) =>
     Layer.provide(ToolSwitch.layer),
     Layer.provide([Embedded.layer, TaskOwner.layerAnonymous]),
     Layer.provideMerge(
-      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      HttpStartup.layer(NodeHttpServer.layer, createServer, {
         port,
         host: "127.0.0.1",
         gracefulShutdownTimeout: grace

@@ -17,8 +17,8 @@ import * as healthBoard from "./internal/healthBoard.ts"
  *
  * **Details**
  *
- * `turning`: its last round ended well, in time. `failing`: its last round failed, and it tries on. `stuck`: its round
- * has taken longer than a round may.
+ * `turning`: its last round ended well, in time. `failing`: a round failed, and none has ended well since; it tries on.
+ * `stuck`: its round has taken longer than a round may.
  *
  * @category models
  * @since 0.2.0
@@ -47,7 +47,7 @@ export interface Readiness {
 export class Health extends Context.Service<Health, {
   /** Whether the process runs at all. */
   readonly live: Effect.Effect<boolean>
-  /** False while the process starts or stops, while storage is unreachable, and while any loop does not turn. */
+  /** False while the process starts or stops, and while any loop does not turn, as when storage is unreachable. */
   readonly ready: Effect.Effect<Readiness>
   /** Where loops report. */
   readonly board: healthBoard.HealthBoard

@@ -17,8 +17,11 @@ import * as TaskSweeper from "./TaskSweeper.ts"
 import type { TaskTools } from "./TaskTools.ts"
 import type { TaskWorkers, WorkersUnavailable } from "./TaskWorkers.ts"
 
-/** How long a replica takes to end beyond its grace period, however slow its storage is to answer. */
-const longestEnd = Duration.seconds(8)
+/**
+ * How long a replica takes to end beyond its grace period, however slow its storage is to answer: two seconds for the
+ * queue, three for handlers that must not be interrupted and for what is handed back, one to take leave.
+ */
+const longestEnd = Duration.seconds(6)
 
 /**
  * Runs, answers, expires and removes tasks in this process and in every other one that shares the store, the queue,
@@ -31,7 +34,7 @@ const longestEnd = Duration.seconds(8)
  *
  * **Details**
  *
- * When the layer's scope closes, that takes `grace` and at most 8 seconds more: a storage that does not answer is not
+ * When the layer's scope closes, that takes `grace` and at most 6 seconds more: a storage that does not answer is not
  * waited for, and what the replica could not hand back is taken up by the others once its lease is over.
  *
  * @category layers

@@ -33,18 +33,17 @@ export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.Ta
  * **When to use**
  *
  * Around the layer of a client that waits, when it is closed, for whatever it has sent, as `NodeRedis.layer` and
- * `PgClient.layer` do; and around a whole server, whose requests may be in the middle of a write. Were the storage to
- * stand still at that moment, the process would not end.
+ * `PgClient.layer` do. Were the storage to stand still at that moment, the process would not end.
  *
  * **Gotchas**
  *
  * What takes longer is left behind, with its connections open. A program that ends by a signal or with a failure, under
  * `NodeRuntime.runMain`, ends all the same. What fails to close is in the log, and no failure of the program.
  *
- * **Example** (A client that is given up after five seconds)
+ * **Example** (A client that is given up after two seconds)
  *
  * ```ts
- * NodeRedis.layer({ url, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds"))
+ * NodeRedis.layer({ url, disableOfflineQueue: true }).pipe(Storage.closeWithin("2 seconds"))
  * ```
  *
  * @category combinators
@@ -56,7 +55,7 @@ export const closeWithin =
 
 /** What is shared goes by its own time limits, one after the other; together they must not take long to close. */
 const bounded = <E, R>(storage: Layer.Layer<Storage, E, R>): Layer.Layer<Storage, E, R> =>
-  boundedScope.layer("The storage", "3 seconds", storage)
+  boundedScope.layer("The storage", "2 seconds", storage)
 
 /**
  * On Redis, under keys that begin with `prefix` between braces; `mcp_tasks` unless named.

@@ -66,13 +66,10 @@ export const layerReading = <E>(read: Effect.Effect<number, E>): Layer.Layer<nev
         return { took, offset: time - (took <= longestReading ? (before + after) / 2 : after) }
       })
       let { offset } = yield* reading
-      yield* loop.run({ name: "clock" }, ({ idle }) =>
-        Effect.andThen(
-          idle(Effect.sleep(interval)),
-          Effect.map(reading, (next) => {
-            if (next.took <= longestReading) offset = next.offset
-          })
-        ))
+      yield* loop.run({ name: "clock", rest: interval, restsFirst: true }, () =>
+        Effect.map(reading, (next) => {
+          if (next.took <= longestReading) offset = next.offset
+        }))
       return Effect.map(monotonic, (now) => Math.floor(now + offset))
     })
   ).pipe(Layer.provide(Health.layer))

@@ -29,6 +29,8 @@ export interface Limits {
   readonly maxSteps: number
   /** Length of the JSON text of one recorded step or one question, in UTF-16 code units. */
   readonly maxEntryLength: number
+  /** Length of the JSON text of all steps, questions and answers of one task together, in UTF-16 code units. */
+  readonly maxJournalLength: number
   /** Length of a status message, in UTF-16 code units; a longer one is cut. */
   readonly maxMessageLength: number
   /** `subscriptions/listen` requests of one owner that one process serves at a time. */
@@ -53,6 +55,7 @@ export const defaults: Limits = {
   maxQuestions: 100,
   maxSteps: 1_000,
   maxEntryLength: 256 * 1024,
+  maxJournalLength: 2 * 1024 * 1024,
   maxMessageLength: 1_000,
   maxListeners: 100,
   maxListenedTasks: 1_000,

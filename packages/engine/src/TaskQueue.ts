@@ -71,7 +71,12 @@ export class TaskQueue extends Context.Service<TaskQueue, {
 export interface QueueOptions {
   /** How often an idle worker looks for entries that others offered; 1 second. */
   readonly pollInterval?: Duration.Input | undefined
-  /** After how long an entry is offered again whose worker died between taking it and starting its task; 30 seconds. */
+  /**
+   * After how long an entry is offered again whose worker died between taking it and starting its task; 3 seconds.
+   *
+   * One that was taken by a worker that is only slow is then looked at twice, which is harmless: a task is started
+   * once.
+   */
   readonly lockExpiration?: Duration.Input | undefined
 }
 
@@ -134,11 +139,8 @@ const make = (createWith: CreateWith) =>
       // How often a task may be tried is the task's own policy. The largest number that all databases take.
       maxAttempts: 2 ** 31 - 1
     })
-    yield* loop.run({ name: "queue clean-up" }, ({ idle }) =>
-      Effect.andThen(
-        idle(Effect.sleep(memory)),
-        store.cleanup({ timeToLive: memory, failedTimeToLive: memory })
-      ))
+    yield* loop.run({ name: "queue clean-up", rest: memory, restsFirst: true }, () =>
+      store.cleanup({ timeToLive: memory, failedTimeToLive: memory }))
     const offer: Offer = ({ attempt, taskId }) =>
       queue.offer({ taskId }, { id: `${taskId}:${attempt}` }).pipe(
         Effect.catchTag("SchemaError", Effect.die),
@@ -173,7 +175,8 @@ export const layerMemory: Layer.Layer<TaskQueue> = Layer.provide(layerStore, Per
 /** The loops of the store log every failed round, which is twice a second; ours log the same outage once. */
 const quietly = Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 
-const settings = ({ lockExpiration = "30 seconds", pollInterval = "1 second" }: QueueOptions) => {
+/** No lease is shorter in practice: what a dead worker had taken is not missed later than what it had begun. */
+const settings = ({ lockExpiration = "3 seconds", pollInterval = "1 second" }: QueueOptions) => {
   const expiration = Duration.fromInputUnsafe(lockExpiration)
   return { pollInterval, lockExpiration: expiration, lockRefreshInterval: Duration.divideUnsafe(expiration, 3) }
 }

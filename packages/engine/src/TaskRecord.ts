@@ -97,6 +97,20 @@ export const encode = (task: Task.Task): TaskRecord => {
 }
 
 /**
+ * Encodes what is to replace a task. Throws too where it is another task, or another owner's: what a task is found by
+ * never changes, and a store that moved it would leave it under both.
+ *
+ * @category encoding
+ * @since 0.2.0
+ */
+export const encodeNext = ({ task: { owner, taskId } }: Task.Stored, next: Task.Task): TaskRecord => {
+  const record = encode(next)
+  return record.taskId === taskId && record.owner === owner
+    ? record
+    : refuse(taskId, "would be replaced by another task, or by one of another owner")
+}
+
+/**
  * What a store has read under an id, before anybody has looked at it: a database may be damaged, or written to by
  * others.
  *

@@ -90,10 +90,20 @@ export class TaskStore extends Context.Service<TaskStore, {
   /** The part of the task that a poll answers with. */
   readonly view: (taskId: string) => Effect.Effect<Option.Option<TaskView>, TaskStoreError>
 
-  /** Replaces the task if it still has the version that was read; gives back the new version. */
+  /**
+   * Replaces the task if it still has the version that was read; gives back the new version. Dies when `next` is not
+   * the same task with the same owner.
+   */
   readonly replace: (stored: Stored, next: Task) => Effect.Effect<Stored, TaskStoreError | VersionConflict>
 
-  /** At most `limit` tasks whose deadline is at or before `now` (epoch milliseconds), the longest overdue first. */
+  /**
+   * At most `limit` tasks whose deadline is at or before `now` (epoch milliseconds), the longest overdue first.
+   *
+   * **Details**
+   *
+   * The sweeper asks every second, and is about to write. So a store that is read-only for a while fails here too, if
+   * it can tell: that is how a process that has nothing to write finds out that it could not.
+   */
   readonly due: (now: number, limit: number) => Effect.Effect<ReadonlyArray<DueTask>, TaskStoreError>
 
   /** Removes the task if it still has that version, and says whether it did. */

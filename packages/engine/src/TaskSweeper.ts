@@ -112,8 +112,10 @@ export const layerWith = (options: SweeperOptions): Layer.Layer<never, never, Ta
     const batchSize = options.batchSize ?? 100
     const interval = Duration.fromInputUnsafe(options.interval ?? Duration.seconds(1))
     const once = sweep(batchSize)
-    return loop.run({ name: "sweep" }, ({ idle }) =>
-      Effect.flatMap(once, (count) => idle(count < batchSize ? Effect.sleep(interval) : Effect.yieldNow)))
+    return loop.run({ name: "sweep", rest: interval }, ({ begin }) =>
+      Effect.repeat(Effect.tap(once, () => Effect.andThen(begin, Effect.yieldNow)), {
+        while: (count) => count >= batchSize
+      }))
   }))
 
 /**

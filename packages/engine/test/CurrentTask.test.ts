@@ -1,4 +1,4 @@
-import { CurrentTask, TaskStore } from "@effect-mcp-tasks/engine"
+import { CurrentTask, TaskLimits, TaskStore } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { call, get, settle, start } from "./TestTools.ts"
@@ -27,4 +27,20 @@ describe("CurrentTask", () => {
         assert.strictEqual((yield* get(process, taskId)).status, "failed")
       }).pipe(Effect.provide(Layer.fresh(TaskStore.layerMemory))))
   }
+
+  it.effect("what earlier runs and the client have added counts in what a task may remember", () =>
+    Effect.gen(function*() {
+      const remember = (name: string, length: number) =>
+        Effect.flatMap(CurrentTask.CurrentTask, (task) =>
+          task.step(name, Schema.String, Effect.succeed("x".repeat(length))))
+      const first = yield* start({ resumable: () => Effect.andThen(remember("one", 500), Effect.never) })
+      const taskId = yield* call(first, "resumable")
+      yield* settle
+      yield* first.kill
+      const second = yield* start({ resumable: () => Effect.andThen(remember("one", 500), remember("two", 400)) })
+      yield* settle
+      const failed = yield* get(second, taskId)
+      assert.strictEqual(failed.status, "failed")
+      assert.match(JSON.stringify(failed), /The step two was refused: .* 900 characters \(maxJournalLength\)/)
+    }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), TaskLimits.layer({ maxJournalLength: 900 })])))
 })

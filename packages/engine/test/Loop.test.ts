@@ -1,17 +1,20 @@
 import { Health } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as loop from "../src/internal/loop.ts"
 import { settle } from "./TestTools.ts"
 
 /** Runs a loop in a scope of its own, beside a report on health, and listens to its log. */
-const running = Effect.fnUntraced(function*(round: (turn: loop.Turn) => Effect.Effect<unknown, unknown>) {
+const running = Effect.fnUntraced(function*(
+  round: (turn: loop.Turn) => Effect.Effect<unknown, unknown>,
+  options: Omit<loop.LoopOptions, "name"> = {}
+) {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => void lines.push(String(Array.isArray(message) ? message[0] : message)))
   const health = Context.get(yield* Layer.build(Layer.fresh(Health.layer)), Health.Health)
   const scope = yield* Scope.make()
-  yield* loop.run({ name: "test" }, round).pipe(
+  yield* loop.run({ name: "test", ...options }, round).pipe(
     Scope.provide(scope),
     Effect.provideService(Health.Health, health),
     Effect.provide(Logger.layer([logger]))
@@ -73,6 +76,47 @@ describe("a loop", () => {
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(rounds - before, 720)
       assert.deepStrictEqual(lines, [fails])
+    }).pipe(Effect.scoped))
+
+  it.effect("fails until a round has ended well, whatever it rests and waits meanwhile", () =>
+    Effect.gen(function*() {
+      const rest = Duration.minutes(1)
+      let isAway = false
+      const { lines, state } = yield* running(
+        ({ begin, idle }) =>
+          Effect.andThen(
+            idle(Effect.sleep("1 second")),
+            Effect.andThen(begin, Effect.suspend(() => isAway ? Effect.fail("away") : Effect.void))
+          ),
+        { rest, restsFirst: true }
+      )
+      isAway = true
+      yield* TestClock.adjust("60 seconds")
+      assert.strictEqual(yield* state, "turning")
+      yield* TestClock.adjust("1 second")
+      // Rounds come at least every six seconds now, and not once a minute.
+      for (let tenths = 0; tenths < 600; tenths++) {
+        assert.strictEqual(yield* state, "failing")
+        yield* TestClock.adjust("100 millis")
+      }
+      isAway = false
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual(yield* state, "turning")
+      assert.deepStrictEqual(lines, [fails, works])
+    }).pipe(Effect.scoped))
+
+  it.effect("fails no more when it waits in peace for longer than a round may take", () =>
+    Effect.gen(function*() {
+      let rounds = 0
+      const { state } = yield* running(({ idle }) =>
+        rounds++ === 0 ? Effect.fail("away") : idle(Effect.sleep("1 hour")))
+      const seen: Array<string | undefined> = []
+      // It tries on after 0.1 seconds, and waits from then on.
+      for (const pause of ["100 millis", "30 seconds", "1 millis", "1 minute"] as const) {
+        yield* TestClock.adjust(pause)
+        seen.push(yield* state)
+      }
+      assert.deepStrictEqual(seen, ["failing", "failing", "turning", "turning"])
     }).pipe(Effect.scoped))
 
   it.effect("is stuck when a round takes too long, but not while there is nothing to do", () =>

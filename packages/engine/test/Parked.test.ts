@@ -2,7 +2,7 @@
 import { TaskLimits, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { Fleet, FleetTime, FleetTools } from "@effect-mcp-tasks/testing"
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Effect, Layer, Ref, Schema } from "effect"
+import { Array as Arr, Effect, Latch, Layer, Ref, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { TestClock } from "effect/testing"
 import { inMemory } from "./FleetLayers.ts"
@@ -84,4 +84,27 @@ describe("handlers that wait for input", () => {
       Effect.provide(inMemory, { local: true }),
       Effect.provide(TaskLimits.layer({ maxLiveTasks: 2 * count }))
     ), 120_000)
+
+  it.effect("have no slot once the handler has ended that left them", () =>
+    Effect.gen(function*() {
+      const isAsked = yield* Latch.make()
+      const handlers = kit.toLayer({
+        once: () =>
+          Effect.gen(function*() {
+            yield* Effect.forkChild(Effect.ignore(asking("")), { startImmediately: true })
+            yield* isAsked.await
+          }),
+        resumable: () => Effect.void
+      })
+      const process = yield* Fleet.start({}, {
+        ...options,
+        concurrency: 1,
+        tools: Layer.provide(TaskTools.layer(kit), handlers)
+      })
+      const left = yield* call(process, "once")
+      yield* becomes(process, left, "input_required")
+      yield* isAsked.open
+      yield* becomes(process, left, "completed")
+      yield* becomes(process, yield* call(process, "resumable"), "completed")
+    }).pipe(Effect.provide(inMemory, { local: true })))
 })

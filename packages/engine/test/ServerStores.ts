@@ -26,8 +26,9 @@ export const redisPlace = Effect.fnUntraced(function*(url: string) {
 type Reason = TaskStore.TaskStoreError["reason"]
 type Operation = TaskStore.TaskStoreError["operation"]
 
-const writes: ReadonlyArray<Operation> = ["create", "replace", "remove"]
-const reads: ReadonlyArray<Operation> = ["read", "view", "due", "countLive", "list"]
+/** Whoever asks what is due is about to write. */
+const writes: ReadonlyArray<Operation> = ["create", "replace", "remove", "due"]
+const reads: ReadonlyArray<Operation> = ["read", "view", "countLive", "list"]
 
 /** Says that every operation fails for this reason; `"writes"` only those that write. */
 export const failing = (reason: Reason, which: "all" | "writes" = "all"): Partial<Record<Operation, Reason>> =>
@@ -62,7 +63,8 @@ export const failures = Effect.fnUntraced(function*(store: TaskStore.TaskStore["
 /** Runs each script once, without a change: an unknown script is only loaded when it is first called. */
 export const warmUp = Effect.fnUntraced(function*(store: TaskStore.TaskStore["Service"]) {
   yield* Effect.flip(store.create(working({ taskId: "warm" }), { maxLive: 0 }))
-  yield* Effect.flip(store.replace({ task: working({ taskId: "warm" }), version: 1 }, working()))
+  const warm = working({ taskId: "warm" })
+  yield* Effect.flip(store.replace({ task: warm, version: 1 }, warm))
   yield* store.remove("warm", 1)
 })
 

@@ -90,4 +90,54 @@ describe("slots", () => {
     slots.release(seat)
     taken(slots)
   })
+
+  // A handler may ask in several places at once, and be back from one while it waits for a slot in another.
+  it.effect("are one for a handler, in however many places it goes on", () =>
+    Effect.gen(function*() {
+      const slots = new Slots(2)
+      const seat = taken(slots)
+      const busy = taken(slots)
+      slots.release(seat)
+      const other = taken(slots)
+      const places = [yield* Effect.forkChild(slots.retake(seat)), yield* Effect.forkChild(slots.retake(seat))]
+      for (const place of places) assert.isFalse(yield* isDone(place))
+      slots.release(busy)
+      for (const place of places) assert.isTrue(yield* isDone(place))
+      yield* slots.retake(seat)
+      slots.release(seat)
+      slots.release(other)
+      taken(slots)
+      taken(slots)
+      assert.isUndefined(slots.tryTake())
+    }))
+
+  it.effect("are not waited for by a handler that asks again meanwhile: it is parked", () =>
+    Effect.gen(function*() {
+      const slots = new Slots(1)
+      const seat = taken(slots)
+      slots.release(seat)
+      const busy = taken(slots)
+      const place = yield* Effect.forkChild(slots.retake(seat))
+      assert.isFalse(yield* isDone(place))
+      slots.release(seat)
+      assert.isTrue(yield* isDone(place))
+      slots.release(busy)
+      assert.isFalse(seat.isTaken)
+      taken(slots)
+    }))
+
+  it.effect("are never taken again by what a handler leaves running, or waiting, when it ends", () =>
+    Effect.gen(function*() {
+      const slots = new Slots(1)
+      const seat = taken(slots)
+      slots.release(seat)
+      const busy = taken(slots)
+      const left = yield* Effect.forkChild(slots.retake(seat))
+      assert.isFalse(yield* isDone(left))
+      slots.leave(seat)
+      assert.isTrue(yield* isDone(left))
+      slots.release(busy)
+      yield* slots.retake(seat)
+      taken(slots)
+    }))
 })

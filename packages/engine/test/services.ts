@@ -120,12 +120,29 @@ const dropKeys = Effect.fnUntraced(function*(pattern: string) {
 export const dropKeysAfter = (pattern: string) =>
   Layer.effectDiscard(Effect.acquireRelease(Effect.void, () => dropKeys(pattern)))
 
+const administering = (url: string) => {
+  const admin = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+  return (statement: string) =>
+    Effect.provide(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)), Layer.fresh(admin))
+}
+
+/** A new database, which goes with the scope. `administer` reaches the server by another one. */
+export const postgresNewDatabase = Effect.fnUntraced(function*(url: string) {
+  const name = uniqueName()
+  const administer = administering(url)
+  yield* Effect.acquireRelease(
+    administer(`CREATE DATABASE ${name}`),
+    () => Effect.orDie(administer(`DROP DATABASE ${name} WITH (FORCE)`))
+  )
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  return { name, url: address.href, administer }
+})
+
 /** A new schema, which goes with the scope. */
 export const postgresNewSchema = Effect.fnUntraced(function*(url: string) {
   const schema = uniqueName()
-  const admin = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-  const run = (statement: string) =>
-    Effect.provide(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)), Layer.fresh(admin))
+  const run = administering(url)
   yield* Effect.acquireRelease(
     run(`CREATE SCHEMA ${schema}`),
     () => Effect.orDie(run(`DROP SCHEMA ${schema} CASCADE`))

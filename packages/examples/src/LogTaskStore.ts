@@ -131,12 +131,14 @@ const make = Effect.fnUntraced(function*(path: string) {
         if (countLive(task.owner) >= maxLive) return yield* new TaskStore.TooManyTasks({ limit: maxLive })
         return { row: { ...record, version: 1 }, answer: { task, version: 1 } }
       })),
-    replace: ({ task: { taskId }, version }, next) =>
-      write("replace", taskId, Effect.fnUntraced(function*(held) {
-        const record = TaskRecord.encode(next)
+    replace: (stored, next) => {
+      const { task: { taskId }, version } = stored
+      return write("replace", taskId, Effect.fnUntraced(function*(held) {
+        const record = TaskRecord.encodeNext(stored, next)
         if (held?.version !== version) return yield* new TaskStore.VersionConflict({ taskId, version })
         return { row: { ...record, version: version + 1 }, answer: { task: next, version: version + 1 } }
-      })),
+      }))
+    },
     remove: (taskId, version) =>
       write("remove", taskId, (held) =>
         Effect.succeed(held?.version === version ? { row: null, answer: true } : { answer: false }))

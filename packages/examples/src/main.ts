@@ -8,7 +8,7 @@
  */
 import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, FileSystem, Layer, Logger, Path, Predicate, Runtime, Schema } from "effect"
+import { Console, Effect, FileSystem, Layer, Logger, Path, Predicate, Schema } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { HttpServer } from "effect/http"
 import { createServer } from "node:http"
@@ -46,10 +46,9 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
   return yield* Layer.provide(welcome, Server.layerSqlite(options.file)).pipe(
     // A client that never finishes its request must not hold the store open.
     Layer.provide(
-      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      HttpStartup.layer(NodeHttpServer.layer, createServer, {
         host,
-        port: options.port,
-        gracefulShutdownTimeout: "2 seconds"
+        port: options.port
       })
     ),
     Layer.launch
@@ -66,13 +65,9 @@ const serve = Effect.fnUntraced(function*(options: { readonly port: number; read
       cannotStart(`${file} cannot be used: ${error.message}. Choose another: npm start -- --file FILE`, error))
   ))
 
-/** To be told to end, and to have ended in good order, is no failure. */
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
-
 Command.make("npm start --", { port, file }, serve).pipe(
   Command.withDescription("Serves example tools that answer with durable MCP tasks"),
   Command.run({ version: "0.1.0" }),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain({ teardown })
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

@@ -38,12 +38,11 @@ const Observability = Layer.unwrap(Effect.map(
 
 TaskServer.layerHttp({ name: "indexer", version: "1.0.0", toolkit, metricsPath: "/metrics" }).pipe(
   Layer.provide([Handlers, TaskStore.layerMemory, TaskOwner.layerAnonymous]),
-  Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
+  Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, {
     host: "127.0.0.1",
-    port: Number(process.env.PORT ?? 3000),
-    gracefulShutdownTimeout: "2 seconds"
+    port: Number(process.env.PORT ?? 3000)
   })),
   Layer.provide(Observability),
   HttpStartup.launch,
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

@@ -29,12 +29,11 @@ const Handlers = toolkit.toLayer({
 
 TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
   Layer.provide([Handlers, TaskStore.layerSql, TaskOwner.layerAnonymous]),
-  Layer.provide(PgClient.layer({ url: Redacted.make(process.env.DATABASE_URL ?? "postgres://localhost/postgres") })),
-  Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
+  Layer.provide(PgClient.layer({ url: Redacted.make(process.env.DATABASE_URL ?? "postgres://postgres@localhost") })),
+  Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, {
     host: "127.0.0.1",
-    port: Number(process.env.PORT ?? 3000),
-    gracefulShutdownTimeout: "2 seconds"
+    port: Number(process.env.PORT ?? 3000)
   })),
   HttpStartup.launch,
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

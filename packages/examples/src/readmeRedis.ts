@@ -29,11 +29,10 @@ const Handlers = toolkit.toLayer({
 TaskServer.layerHttp({ name: "countdown", version: "1.0.0", toolkit }).pipe(
   Layer.provide([Handlers, TaskStore.layerRedis, TaskOwner.layerAnonymous]),
   Layer.provide(NodeRedis.layer({ url: process.env.REDIS_URL ?? "redis://localhost", disableOfflineQueue: true })),
-  Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
+  Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, {
     host: "127.0.0.1",
-    port: Number(process.env.PORT ?? 3000),
-    gracefulShutdownTimeout: "2 seconds"
+    port: Number(process.env.PORT ?? 3000)
   })),
   HttpStartup.launch,
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

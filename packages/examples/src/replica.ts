@@ -6,10 +6,9 @@
  *
  * @since 0.2.0
  */
-import { Storage } from "@effect-mcp-tasks/engine"
 import { HttpStartup } from "@effect-mcp-tasks/server"
 import { NodeHttpServer, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, Layer, Logger, Option, Runtime } from "effect"
+import { Console, Effect, Layer, Logger, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { HttpServer } from "effect/http"
 import { createServer } from "node:http"
@@ -36,13 +35,11 @@ const launch = <E>(replica: Layer.Layer<never, E, HttpServer.HttpServer>, port: 
   )
   return Layer.provide(welcome, replica).pipe(
     Layer.provide(
-      NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      HttpStartup.layer(NodeHttpServer.layer, createServer, {
         host: "127.0.0.1",
-        port,
-        gracefulShutdownTimeout: "2 seconds"
+        port
       })
     ),
-    Storage.closeWithin("25 seconds"),
     HttpStartup.launch
   )
 }
@@ -57,13 +54,9 @@ const serve = Command.make(
   })
 )
 
-/** To be told to end, and to have ended in good order, is no failure. */
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
-
 serve.pipe(
   Command.withDescription("Serves the example tools as one of several processes"),
   Command.run({ version: "0.1.0" }),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain({ teardown })
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

@@ -45,7 +45,7 @@ export const layerSqlite = (filename: string) =>
 export const layerRedis = (url: string, prefix?: string) =>
   server.pipe(
     Layer.provide(Storage.layerRedisWith({ prefix })),
-    Layer.provide(NodeRedis.layer({ url, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds")))
+    Layer.provide(NodeRedis.layer({ url, disableOfflineQueue: true }).pipe(Storage.closeWithin("2 seconds")))
   )
 
 /**
@@ -58,7 +58,7 @@ export const layerPostgres = (url: string, schema = "public") =>
     Layer.provide(Storage.layerPostgres),
     Layer.provide(
       PgClient.layer({ url: Redacted.make(url), startupOptions: `-c search_path=${schema}` }).pipe(
-        Storage.closeWithin("5 seconds")
+        Storage.closeWithin("2 seconds")
       )
     )
   )

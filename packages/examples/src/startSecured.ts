@@ -39,9 +39,9 @@ Layer.mergeAll(server, welcome).pipe(
   Layer.provide([
     Reports.layer,
     ToyIssuer.layer,
-    NodeHttpServer.layer(HttpStartup.answering(createServer), { host, port, gracefulShutdownTimeout: "2 seconds" })
+    HttpStartup.layer(NodeHttpServer.layer, createServer, { host, port })
   ]),
   HttpStartup.launch,
   Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])),
-  NodeRuntime.runMain
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown })
 )

@@ -24,6 +24,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as bearer from "./internal/bearer.ts"
 import { refusal } from "./internal/httpGuard.ts"
+import * as outage from "./internal/outage.ts"
 import * as protectedResource from "./internal/protectedResource.ts"
 import * as webAddress from "./internal/webAddress.ts"
 import { type Caller, TokenVerifier, type VerifierUnavailable } from "./TokenVerifier.ts"
@@ -110,7 +111,7 @@ export const layer = (
       return yield* Effect.die(`Callers cannot be authenticated: ${fault}`)
     }
     const { verify } = yield* TokenVerifier
-    const authenticate = make(options, protectedResource.address(resource.success), verify)
+    const authenticate = make(options, protectedResource.address(resource.success), observed(verify))
     const middleware = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((served) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
         Effect.matchEffect(authenticate(request.headers), {
@@ -176,7 +177,7 @@ const make = (
         const caller: Caller = yield* verify(credentials.token).pipe(
           Effect.catchTags({
             TokenRefused: ({ reason }) => refuse({ status: 401, error: "invalid_token", description: reason }),
-            VerifierUnavailable: (error) => Effect.flatMap(unavailable(error), Effect.fail)
+            VerifierUnavailable: (error) => Effect.fail(unavailable(error))
           })
         )
         const held = allOf(caller.scopes)
@@ -203,12 +204,24 @@ const operationOf = (headers: Headers.Headers): Operation => {
   }
 }
 
-const unavailable = (error: VerifierUnavailable) =>
-  Effect.as(
-    Effect.logError("A caller could not be verified", Cause.fail(error)),
-    HttpServerResponse.setHeader(
-      refusal(503, "Service unavailable: callers cannot be verified at the moment"),
-      "retry-after",
-      Headers.formatRetryAfter(Headers.retryAfterDuration(Duration.millis(error.retryAfterMs)))
+/** Tells the log of a verifier that is away. One that refuses a token is not. */
+const observed = (verify: TokenVerifier["Service"]["verify"]): TokenVerifier["Service"]["verify"] => {
+  const { failed, worked } = outage.make({
+    broken: "Callers cannot be verified, and are refused until they can",
+    again: "A caller could not be verified",
+    mended: "Callers are verified again"
+  })
+  return (token) =>
+    verify(token).pipe(
+      Effect.tap(() => worked("token")),
+      Effect.tapError((error) =>
+        error._tag === "VerifierUnavailable" ? failed("token", Cause.fail(error)) : worked("token"))
     )
+}
+
+const unavailable = (error: VerifierUnavailable) =>
+  HttpServerResponse.setHeader(
+    refusal(503, "Service unavailable: callers cannot be verified at the moment"),
+    "retry-after",
+    Headers.formatRetryAfter(Headers.retryAfterDuration(Duration.millis(error.retryAfterMs)))
   )

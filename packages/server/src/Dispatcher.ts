@@ -160,7 +160,8 @@ export const layer = (
         rates: yield* ownerRates.make
       })
       const identified = serverIdentity.make(info)
-      const subscriptions = listen.make({ engine, limits, toolSwitch })
+      const outage = refusals.storeOutage()
+      const subscriptions = listen.make({ engine, limits, toolSwitch, outage })
       yield* Effect.addFinalizer(() => subscriptions.end)
       const server: McpRequest.Server = {
         supportedVersions: [McpProtocol.ProtocolVersion],
@@ -188,11 +189,13 @@ export const layer = (
           id: message.id,
           method: message.method,
           mayStream: message.method === listen.method || progressToken(message) !== undefined,
-          run: (send) =>
-            Effect.map(
-              observe.request(message, toolName(message, tools), answer(message.id, serve(message, send))),
-              ({ reply }) => reply
-            )
+          run: (send) => {
+            const name = toolName(message, tools)
+            const use = Option.isSome(name) ? `${message.method} ${name.value}` : message.method
+            const served = Effect.tap(serve(message, send), () => outage.worked(use))
+            const answered = answer(message.id, served, (error) => outage.failed(use, error))
+            return Effect.map(observe.request(message, name, answered), ({ reply }) => reply)
+          }
         }
       }
       return Dispatcher.of({
@@ -265,7 +268,8 @@ interface Answered extends observe.Answered {
 
 const answer = <R>(
   id: JsonRpc.Id,
-  result: Effect.Effect<string, refusals.Failure, R>
+  result: Effect.Effect<string, refusals.Failure, R>,
+  away: Parameters<typeof refusals.toWireError>[1]
 ): Effect.Effect<Answered, never, R> =>
   result.pipe(
     Effect.map((result): Answered => ({
@@ -273,7 +277,7 @@ const answer = <R>(
       reply: { httpStatus: 200, body: JsonRpc.result(id, result) }
     })),
     Effect.catch((failure) =>
-      Effect.map(refusals.toWireError(failure), (error) => {
+      Effect.map(refusals.toWireError(failure, away), (error) => {
         const answered = failed(id, error)
         return failure._tag === "TooOften"
           ? { ...answered, reply: { ...answered.reply, httpStatus: 429 as const, retryAfter: failure.retryAfter } }

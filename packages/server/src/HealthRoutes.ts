@@ -24,8 +24,9 @@ const answer = (isWell: boolean, body: unknown): HttpServerResponse.HttpServerRe
  *
  * **Details**
  *
- * `ready` is no while the process starts or stops, while its storage is unreachable, and while a background loop does
- * not turn. A storage that fails shows within seconds, one that hangs within half a minute.
+ * `ready` is no while the process starts or stops, and while a background loop does not turn: from the round that fails
+ * to one that succeeds, or once it has taken 30 seconds. A storage that fails, or refuses to be written, shows within
+ * seconds; one that hangs within 31.
  *
  * **Gotchas**
  *

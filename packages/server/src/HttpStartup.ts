@@ -1,16 +1,26 @@
 /**
- * What an HTTP server says before it serves, and when it cannot: a program opens its port first, and is ready later.
+ * What an HTTP server says while it does not serve, and when it cannot: a program opens its port first and is ready
+ * later, and it is done with its work before the port closes.
  *
- * Guarantee: from the moment the port is open, every request is answered. Where nothing serves requests yet, or any
- * more, that is 503 with `Retry-After`; Node alone would leave them open for ever.
+ * Guarantee: for as long as the port is open, every request is answered. Where nothing serves requests yet, or any
+ * more, that is 503 with `Retry-After`; Node alone would leave them open for ever, or refuse the connection.
  *
  * @since 0.2.0
  */
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as WireError from "@effect-mcp-tasks/core/WireError"
-import type * as Effect from "effect/Effect"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
+import * as nodeServer from "./internal/nodeServer.ts"
 import * as startFailure from "./internal/startFailure.ts"
 
 /**
@@ -19,71 +29,79 @@ import * as startFailure from "./internal/startFailure.ts"
 export { CannotStart } from "./internal/startFailure.ts"
 
 /**
- * A server of `node:http` or `node:https`, as far as it matters here.
+ * How a server stops, among what else its options say.
  *
  * @category models
  * @since 0.2.0
  */
-export interface NodeServer {
-  on(event: string, listener: (first: unknown, second: NodeResponse) => void): unknown
-  off(event: string, listener: (first: unknown, second: NodeResponse) => void): unknown
-  listenerCount(event: string): number
+export interface StopOptions {
+  /** How long requests that are under way when the server stops may take to their end; 2 seconds. */
+  readonly gracefulShutdownTimeout?: Duration.Input | undefined
+  /** Always true here: the port closes last. */
+  readonly disablePreemptiveShutdown?: boolean | undefined
 }
 
-/** A response of Node, as far as it matters here. */
-interface NodeResponse {
-  writeHead(status: number, headers: Readonly<Record<string, string>>): unknown
-  end(body: string): unknown
-}
+/** How long a request that was interrupted may take to end: one that writes is not interrupted in the middle of it. */
+const interruptedEnd = Duration.seconds(1)
+
+/** How long the last answers may take to leave. */
+const lastWords = Duration.millis(500)
 
 /**
- * Makes the servers that a function makes answer while nothing serves their requests.
+ * Listens on a port, and answers on it from before anything serves requests until after everything has ended.
  *
  * **When to use**
  *
- * In every program that listens: between the port and the first answer lie the store, its migrations and the tasks that
- * are taken up. To open the port last instead is worse: a second program on the same port would take up the tasks of
- * the one that runs, and then find that it cannot have the port.
+ * In every program that listens, as the last layer that is provided: so the port opens first and closes last. Between
+ * the port and the first answer lie the store, its migrations and the tasks that are taken up. To open the port after
+ * them is worse: a second program on the same port would take up the tasks of the one that runs, and then find that it
+ * cannot have the port. Between the last request and the end of the process lies the time of grace that handlers have.
  *
  * **Details**
  *
- * It costs nothing once something serves. When that ends before the server does, requests are answered with 503 again.
- * So are the routes of `HealthRoutes`: not ready.
+ * A request that comes while nothing serves is answered with 503 and `connection: close`. `GET /health/live` is 200 all
+ * the time, since the process runs; `/health/ready` is 503.
+ *
+ * When what serves requests ends, no more are served from that moment; those under way have `gracefulShutdownTimeout`,
+ * and are then interrupted. That takes a second longer at most, whatever they wait for.
  *
  * **Example**
  *
  * ```ts
- * Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), { host: "127.0.0.1", port: 3000 }))
+ * Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, { host: "127.0.0.1", port: 3000 }))
  * ```
  *
- * @category constructors
+ * @category layers
  * @since 0.2.0
  */
-export const answering = <Server extends NodeServer>(create: () => Server) => (): Server => {
-  const server = create()
-  const isOther = (event: unknown, listener: unknown) => event === "request" && listener !== notServing
-  server.on("newListener", (event, listener) => {
-    if (isOther(event, listener)) server.off("request", notServing)
-  })
-  server.on("removeListener", (event, listener) => {
-    if (isOther(event, listener) && server.listenerCount("request") === 0) server.on("request", notServing)
-  })
-  server.on("request", notServing)
-  return server
-}
-
-const body = JsonRpc.error(null, WireError.internalError("Service unavailable: the server is starting or stopping"))
-
-const notServing = (_: unknown, response: NodeResponse): void => {
-  // The request's body is not read, so the connection is of no further use.
-  response.writeHead(503, { "content-type": "application/json", "retry-after": "1", connection: "close" })
-  response.end(body)
-}
+export const layer = <Server extends nodeServer.NodeServer, Options extends StopOptions, A, E, R>(
+  listen: (create: () => Server, options: Options) => Layer.Layer<A | HttpServer.HttpServer, E, R>,
+  create: () => Server,
+  options: NoInfer<Options>
+): Layer.Layer<A | HttpServer.HttpServer, E, R> =>
+  Layer.fromBuildMemo((memoMap, scope) =>
+    Effect.gen(function*() {
+      const server = create()
+      const attendant = nodeServer.attend(server, notServing)
+      const listening = listen(() => server, { ...options, disablePreemptiveShutdown: true })
+      const context = yield* Layer.buildWithMemoMap(listening, memoMap, scope)
+      yield* Scope.addFinalizer(scope, nodeServer.close(server, lastWords))
+      const grace = Duration.fromInputUnsafe(options.gracefulShutdownTimeout ?? "2 seconds")
+      return Context.add(
+        context,
+        HttpServer.HttpServer,
+        draining(Context.get(context, HttpServer.HttpServer), attendant, grace)
+      )
+    })
+  )
 
 /**
  * Runs a server until it is told to end, as `Layer.launch` does, and says in one line of the log why it cannot start.
  *
  * **Details**
+ *
+ * A server does not wait for a storage that is away when it starts: it ends, and whoever started it does so again. One
+ * that runs does wait.
  *
  * A port that is in use, a file or a database that cannot be used, and wrong configuration are told in a sentence that
  * says what to do, and the program ends with exit code 1. Everything else, such as a tool that cannot be offered, is
@@ -92,7 +110,7 @@ const notServing = (_: unknown, response: NodeResponse): void => {
  * **Example**
  *
  * ```ts
- * server.pipe(HttpStartup.launch, NodeRuntime.runMain)
+ * server.pipe(HttpStartup.launch, NodeRuntime.runMain({ teardown: HttpStartup.teardown }))
  * ```
  *
  * @category running
@@ -113,3 +131,54 @@ export const launch = <A, E, R>(
  * @since 0.2.0
  */
 export const reason = (error: unknown): Option.Option<string> => startFailure.sentence(error)
+
+/**
+ * Has a program end with exit code 0 that was told to end and did: `NodeRuntime.runMain` alone gives 130, which makes a
+ * deploy look like a failure.
+ *
+ * @category running
+ * @since 0.2.0
+ */
+export const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+
+/** The same server, which no longer takes requests when what serves them ends, and does not wait for them for ever. */
+const draining = (
+  server: HttpServer.HttpServer["Service"],
+  { dismiss, idle }: nodeServer.Attendant,
+  grace: Duration.Duration
+): HttpServer.HttpServer["Service"] =>
+  HttpServer.make({
+    address: server.address,
+    serve: Effect.fnUntraced(function*(app, middleware) {
+      const requests = yield* Effect.acquireRelease(Scope.make(), (requests, exit) =>
+        Effect.gen(function*() {
+          yield* dismiss
+          yield* Effect.timeoutOption(idle, grace)
+          const ending = yield* Effect.forkDetach(Scope.close(requests, exit))
+          yield* Effect.timeoutOption(Fiber.await(ending), interruptedEnd)
+        }))
+      const serving = middleware === undefined ? server.serve(app) : server.serve(app, middleware)
+      yield* Scope.provide(serving, requests)
+    })
+  })
+
+const json = { "content-type": "application/json", "cache-control": "no-store" }
+const unavailable = { ...json, "retry-after": "1" }
+const refusal = JsonRpc.error(null, WireError.internalError("Service unavailable: the server is starting or stopping"))
+
+/** The routes are those of `HealthRoutes`, which says the same while it is served. */
+const notServing = (path: string, isStopping: boolean): nodeServer.Answer => {
+  switch (path) {
+    case "/health/live":
+      return { status: 200, headers: json, body: JSON.stringify({ live: true }) }
+    case "/health/ready":
+      return {
+        status: 503,
+        headers: unavailable,
+        body: JSON.stringify({ ready: false, stopping: isStopping, loops: {} })
+      }
+    default:
+      return { status: 503, headers: unavailable, body: refusal }
+  }
+}

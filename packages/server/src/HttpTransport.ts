@@ -58,8 +58,8 @@ export interface HttpOptions {
  * **When to use**
  *
  * With `HttpRouter.serve`, beside whatever else the router serves. Bind the server to a loopback address unless
- * callers are authenticated (Streamable HTTP, "Security & Endpoint"), and make it with `HttpStartup.answering`, so that
- * it answers from when its port is open.
+ * callers are authenticated (Streamable HTTP, "Security & Endpoint"), and make it with `HttpStartup.layer`, so that it
+ * answers for as long as its port is open.
  *
  * **Details**
  *

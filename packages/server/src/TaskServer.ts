@@ -105,8 +105,8 @@ export const layer = <Tools extends Record<string, Tool.Any>>(
  *
  * **Gotchas**
  *
- * The server that is provided listens before this layer is there. Make it with `HttpStartup.answering`, or requests
- * that come early are never answered.
+ * The server that is provided listens before this layer is there, and after. Make it with `HttpStartup.layer`, or
+ * requests that come early are never answered, and those that come late are refused.
  *
  * @category layers
  * @since 0.1.0

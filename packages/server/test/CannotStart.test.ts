@@ -24,7 +24,7 @@ const heard = Effect.fnUntraced(function*<A, E>(start: Effect.Effect<A, E>) {
   return { lines, error, code: Runtime.getErrorExitCode(error), isReported: Runtime.getErrorReported(error) }
 })
 
-const at = (port: number) => NodeHttpServer.layer(HttpStartup.answering(createServer), { host: "127.0.0.1", port })
+const at = (port: number) => HttpStartup.layer(NodeHttpServer.layer, createServer, { host: "127.0.0.1", port })
 
 describe("HttpStartup.launch", () => {
   it.live("names a port that is in use, and what to do", () =>

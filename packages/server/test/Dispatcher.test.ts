@@ -296,11 +296,27 @@ describe("a store that fails", () => {
         yield* expect(server.ask(method, { taskId, inputResponses: {} }), 200, unreachable)
       }
       yield* expect(server.ask("tools/call", { name: "job", arguments: { text: "wait" } }), 200, unreachable)
-      assert.strictEqual(logs.filter((line) => line.includes("A request could not be served")).length, 4)
+      for (let poll = 0; poll < 100; poll++) yield* expect(server.ask("tasks/get", { taskId }), 200, unreachable)
+      const said = () => logs.filter((line) => line.startsWith("Requests ")).map((line) => line.slice(0, 30))
+      assert.deepStrictEqual(said(), ["Requests cannot be served, sin"])
       assert.strictEqual(runs, 1)
       assert.include((yield* server.ask("tools/call", { name: "plain", arguments: { text: "hi" } })).body, "hi")
       isDown = false
       assert.include((yield* server.ask("tasks/get", { taskId })).body, `"status":"working"`)
+      yield* server.ask("tasks/update", { taskId, inputResponses: {} })
+      // Of all that failed, calls of this tool and cancels have not been seen to work yet.
+      yield* server.create("job", "wait")
+      assert.lengthOf(said(), 1)
+      yield* server.ask("tasks/cancel", { taskId })
+      assert.deepStrictEqual(said().slice(1), ["Requests that need the task st"])
+      // Nobody sees the second outage end, and the third is told all the same.
+      for (const pause of ["0 seconds", "50 seconds", "61 seconds"] as const) {
+        yield* TestClock.adjust(pause)
+        isDown = true
+        yield* expect(server.ask("tasks/get", { taskId }), 200, unreachable)
+        isDown = false
+      }
+      assert.deepStrictEqual(said().slice(2), ["Requests cannot be served, sin", "Requests cannot be served, sin"])
     }))
 
   it.effect("a store that dies is an internal error", () =>

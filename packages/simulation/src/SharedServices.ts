@@ -15,8 +15,8 @@ import type { World } from "./World.ts"
 /** How often a worker that finds nothing looks again, in milliseconds of its clock. */
 const pollMs = 1_500
 
-/** After how long an entry is offered again that nobody has finished with, in milliseconds. */
-const lockMs = 10_000
+/** After how long an entry is offered again whose taker died before it was done with it, in milliseconds. */
+const lockMs = 3_000
 
 interface Entry {
   readonly id: string

@@ -148,7 +148,7 @@ const perform = (op: Script.Op, run: Run): Effect.Effect<ReadonlyArray<string> |
     case "askfor":
       return Effect.map(Effect.timeoutOption(ask(run, op.name), op.ms), Option.getOrElse(() => `${op.name} in vain`))
     case "leave":
-      return Effect.asVoid(Effect.forkDetach(Effect.ignore(ask(run, op.name)), { startImmediately: true }))
+      return Effect.asVoid(Effect.forkChild(Effect.ignore(ask(run, op.name)), { startImmediately: true }))
     case "extend":
       return Effect.flatMap(CurrentTask.CurrentTask, (task) => task.extend(op.ms))
     case "hang":

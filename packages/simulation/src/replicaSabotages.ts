@@ -89,9 +89,16 @@ export const replicaSabotages: ReadonlyArray<Sabotage> = [
     name: "slot kept by who has ended",
     rule: "nobody-responsible",
     file: running,
-    was: `slots.release(parking.seat)
+    was: `slots.leave(parking.seat)
         this.changed`,
     is: `this.changed`
+  },
+  {
+    name: "slot taken again by what an ended handler leaves",
+    rule: "nobody-responsible",
+    file: running,
+    was: `slots.leave(parking.seat)`,
+    is: `slots.release(parking.seat)`
   },
   {
     name: "slot not taken again",

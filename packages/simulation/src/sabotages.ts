@@ -312,7 +312,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "sweeper without rest",
     rule: "restless",
     file: sweeper,
-    was: `count < batchSize ? Effect.sleep(interval) : Effect.yieldNow`,
-    is: `count < batchSize ? Effect.sleep(1) : Effect.yieldNow`
+    was: `rest: interval }`,
+    is: `rest: Duration.millis(1) }`
   }
 ]

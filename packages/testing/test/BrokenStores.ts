@@ -52,6 +52,14 @@ const writing: ReadonlyArray<BrokenStore> = [
     ]
   },
   {
+    name: "a task is replaced by whatever is given",
+    breaks: (store) => ({
+      ...store,
+      replace: (held, next) => store.replace(held, { ...next, taskId: held.task.taskId, owner: held.task.owner })
+    }),
+    noticedBy: ["dies rather than replace a task by another one, or by another owner's"]
+  },
+  {
     name: "the version is compared before it is written, not while",
     breaks: (store) => ({
       ...store,

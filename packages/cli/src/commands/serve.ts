@@ -69,10 +69,9 @@ export const serve = Command.make("serve", { ...Store.input, port }, (given) =>
     return yield* Layer.provideMerge(Layer.effectDiscard(welcome), serverOn(given)).pipe(
       Layer.provide(Reports.layer),
       Layer.provide(
-        NodeHttpServer.layer(HttpStartup.answering(createServer), {
+        HttpStartup.layer(NodeHttpServer.layer, createServer, {
           host: "127.0.0.1",
-          port: given.port,
-          gracefulShutdownTimeout: "2 seconds"
+          port: given.port
         })
       ),
       Layer.launch

@@ -28,7 +28,7 @@ export interface StorageOptions {
   readonly name: string
 }
 
-const quick = { pollInterval: "100 millis", lockExpiration: "3 seconds" } as const
+const quick = { pollInterval: "100 millis" } as const
 
 /**
  * The storages by name.
@@ -45,8 +45,8 @@ export const layers = {
       TaskSignal.layerPollWith({ interval: "200 millis" }),
       TaskClock.layerSql
     ).pipe(
-      Storage.closeWithin("3 seconds"),
-      Layer.provide(SqliteClient.layer({ filename: at, synchronous: "NORMAL" }).pipe(Storage.closeWithin("5 seconds")))
+      Storage.closeWithin("2 seconds"),
+      Layer.provide(SqliteClient.layer({ filename: at, synchronous: "NORMAL" }).pipe(Storage.closeWithin("2 seconds")))
     ),
   redis: ({ at, name }: StorageOptions) =>
     Layer.mergeAll(
@@ -56,8 +56,8 @@ export const layers = {
       TaskSignal.layerRedisWith({ channel: name }),
       TaskClock.layerRedis
     ).pipe(
-      Storage.closeWithin("3 seconds"),
-      Layer.provide(NodeRedis.layer({ url: at, disableOfflineQueue: true }).pipe(Storage.closeWithin("5 seconds")))
+      Storage.closeWithin("2 seconds"),
+      Layer.provide(NodeRedis.layer({ url: at, disableOfflineQueue: true }).pipe(Storage.closeWithin("2 seconds")))
     ),
   postgres: ({ at, name }: StorageOptions) =>
     Layer.mergeAll(
@@ -67,10 +67,10 @@ export const layers = {
       TaskSignal.layerPostgresWith({ channel: name }),
       TaskClock.layerSql
     ).pipe(
-      Storage.closeWithin("3 seconds"),
+      Storage.closeWithin("2 seconds"),
       Layer.provide(
         PgClient.layer({ url: Redacted.make(at), maxConnections: 6, startupOptions: `-c search_path=${name}` }).pipe(
-          Storage.closeWithin("5 seconds")
+          Storage.closeWithin("2 seconds")
         )
       )
     )

@@ -4,7 +4,6 @@
  * @since 0.2.0
  */
 import * as Replicated from "@effect-mcp-tasks/engine/Replicated"
-import * as Storage from "@effect-mcp-tasks/engine/Storage"
 import * as TaskAudit from "@effect-mcp-tasks/engine/TaskAudit"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
@@ -20,12 +19,10 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Runtime from "effect/Runtime"
 import { createServer } from "node:http"
 import * as CampaignStorage from "./CampaignStorage.ts"
 import * as CampaignTools from "./CampaignTools.ts"
@@ -63,18 +60,13 @@ const command = Command.make("replica", flags, ({ at, name, store, world }) =>
       Layer.provide([Replicated.layerWith(settings), TaskOwner.layerAnonymous]),
       Layer.provide(Layer.provide(TaskTools.layer(CampaignTools.toolkit), CampaignTools.layer(world))),
       Layer.provide([CampaignStorage.layers[store]({ at, name }), audit(world)]),
-      Layer.provide(NodeHttpServer.layer(HttpStartup.answering(createServer), {
+      Layer.provide(HttpStartup.layer(NodeHttpServer.layer, createServer, {
         host: "127.0.0.1",
         port: 0,
         gracefulShutdownTimeout: "1 second"
-      })),
-      Storage.closeWithin("20 seconds")
+      }))
     )
   ))
-
-/** To be told to end is how this program ends well. */
-const teardown: Runtime.Teardown = (exit, onExit) =>
-  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
 
 command.pipe(
   Command.run({ version: "0.1.0" }),
@@ -83,5 +75,5 @@ command.pipe(
     Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("This replica failed", cause)
   ),
   Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain({ teardown, disableErrorReporting: true })
+  NodeRuntime.runMain({ teardown: HttpStartup.teardown, disableErrorReporting: true })
 )

@@ -75,6 +75,16 @@ everywhere((test) => {
       hasFailed(yield* become(server, "step", 1_000), /500/)
     }), { limits: { maxSteps: 2, maxEntryLength: 500 } })
 
+  test("a task may remember so much in all [D6]", (server) =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* become(server, "steps", 10))["status"], "completed")
+      hasFailed(yield* become(server, "steps", 50), /remembers more than 300 characters \(maxJournalLength\)/)
+      assert.strictEqual((yield* become(server, "step", 200))["status"], "completed")
+      hasFailed(yield* become(server, "step", 300), /maxJournalLength/)
+      assert.strictEqual((yield* become(server, "question", 100))["status"], "input_required")
+      hasFailed(yield* become(server, "question", 300), /maxJournalLength/)
+    }), { limits: { maxJournalLength: 300 } })
+
   test("a status message is cut, and a life capped [D6, E7]", (server) =>
     Effect.gen(function*() {
       assert.strictEqual((yield* become(server, "report", 1_000))["statusMessage"], "x".repeat(10))

@@ -15,7 +15,9 @@ import type { LoopState, Readiness } from "../Health.ts"
 export interface LoopReport {
   /** A round begins. */
   readonly begin: Effect.Effect<void>
-  /** A round has ended well, or waits for something to do: neither can be late. */
+  /** The round waits for something to do, and cannot be late. Whether that works remains to be seen. */
+  readonly wait: Effect.Effect<void>
+  /** A round has ended well. */
   readonly rest: Effect.Effect<void>
   /** A round has failed. */
   readonly fail: Effect.Effect<void>
@@ -41,14 +43,21 @@ interface Entry {
   readonly limit: number
   /** When the current round began, in milliseconds of the monotonic clock; none while the loop rests. */
   begun: number | undefined
+  /** Since when it has been waiting for something to do. */
+  waiting: number | undefined
+  /** Whether a round has failed, and none has ended well since. */
   isFailing: boolean
 }
 
 const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-const stateOf = ({ begun, isFailing, limit }: Entry, at: number): LoopState => {
+/** Who waits for longer than a round may take does so in peace: what brings nothing, but does not fail, works. */
+const isAtPeace = ({ limit, waiting }: Entry, at: number): boolean => waiting !== undefined && at - waiting > limit
+
+const stateOf = (entry: Entry, at: number): LoopState => {
+  const { begun, isFailing, limit } = entry
   if (begun !== undefined && at - begun > limit) return "stuck"
-  return isFailing ? "failing" : "turning"
+  return isFailing && !isAtPeace(entry, at) ? "failing" : "turning"
 }
 
 /**
@@ -62,20 +71,18 @@ export const make = Effect.sync((): HealthBoard => {
 
   return {
     join: (name, limit) => {
-      const entry: Entry = { name, limit, begun: undefined, isFailing: false }
+      const entry: Entry = { name, limit, begun: undefined, waiting: undefined, isFailing: false }
+      const become = (begun: number | undefined, waiting: number | undefined, isFailing: boolean) => {
+        entry.begun = begun
+        entry.waiting = waiting
+        entry.isFailing = isFailing
+      }
       entries.add(entry)
       return {
-        begin: Effect.map(now, (at) => {
-          entry.begun = at
-        }),
-        rest: Effect.sync(() => {
-          entry.begun = undefined
-          entry.isFailing = false
-        }),
-        fail: Effect.sync(() => {
-          entry.begun = undefined
-          entry.isFailing = true
-        }),
+        begin: Effect.map(now, (at) => become(at, undefined, entry.isFailing && !isAtPeace(entry, at))),
+        wait: Effect.map(now, (at) => become(undefined, at, entry.isFailing)),
+        rest: Effect.sync(() => become(undefined, undefined, false)),
+        fail: Effect.sync(() => become(undefined, undefined, true)),
         leave: Effect.sync(() => {
           entries.delete(entry)
         })

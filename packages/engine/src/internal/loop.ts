@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { Health } from "../Health.ts"
+import type { LoopReport } from "./healthBoard.ts"
 
 /**
  * How a loop turns.
@@ -20,6 +21,10 @@ export interface LoopOptions {
   readonly name: string
   /** How long a round may take before the loop counts as stuck; 30 seconds. */
   readonly limit?: Duration.Duration | undefined
+  /** How long it rests after a round that ended well; it does not. One that failed is tried again sooner or later. */
+  readonly rest?: Duration.Duration | undefined
+  /** Whether it rests before its first round too. */
+  readonly restsFirst?: boolean | undefined
 }
 
 /**
@@ -28,7 +33,10 @@ export interface LoopOptions {
  * @since 0.2.0
  */
 export interface Turn {
-  /** Runs a part of the round in which there is nothing to do, however long that lasts. */
+  /**
+   * Waits for something to do, however long that lasts. A loop that fails goes on failing meanwhile, unless it waits
+   * for longer than a round may take.
+   */
   readonly idle: <A, E, R>(waiting: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Says that there is something to do again. */
   readonly begin: Effect.Effect<void>
@@ -45,21 +53,23 @@ const pauseAfter = (failures: number): Duration.Duration =>
  * **Details**
  *
  * A round that fails, dies or interrupts itself is logged when the one before it had not, and is followed by the next
- * after a pause that grows to five seconds. The loop reports to `Health`, where there is one.
+ * after a pause that grows to five seconds. The loop reports to `Health`, where there is one: it fails until a round
+ * has ended well, so a round is best without a rest in it.
  *
  * @since 0.2.0
  */
 export const run = Effect.fnUntraced(function*<E, R>(
-  { limit = Duration.seconds(30), name }: LoopOptions,
+  { limit = Duration.seconds(30), name, rest = Duration.zero, restsFirst = false }: LoopOptions,
   round: (turn: Turn) => Effect.Effect<unknown, E, R>
 ): Effect.fn.Return<void, never, R | Scope.Scope> {
   const health = yield* Effect.serviceOption(Health)
   const report = Option.getOrUndefined(health)?.board.join(name, Duration.toMillis(limit))
-  const tell = (what: "begin" | "rest" | "fail" | "leave") => report?.[what] ?? Effect.void
+  const tell = (what: keyof LoopReport) => report?.[what] ?? Effect.void
+  const resting = Duration.isZero(rest) ? Effect.void : Effect.sleep(rest)
   let failures = 0
 
   const turn: Turn = {
-    idle: (waiting) => tell("rest").pipe(Effect.andThen(waiting), Effect.tap(tell("begin"))),
+    idle: (waiting) => tell("wait").pipe(Effect.andThen(waiting), Effect.tap(tell("begin"))),
     begin: tell("begin")
   }
 
@@ -75,10 +85,12 @@ export const run = Effect.fnUntraced(function*<E, R>(
     yield* tell("rest")
     if (failures > 0) yield* Effect.annotateLogs(Effect.logInfo("A background loop works again"), { loop: name })
     failures = 0
+    yield* resting
   })
 
   const once = Effect.suspend(() => Effect.andThen(tell("begin"), round(turn))).pipe(
     Effect.matchCauseEffect({ onSuccess: () => turned, onFailure: failed })
   )
-  yield* Effect.forkScoped(Effect.ensuring(Effect.forever(once), tell("leave")))
+  const turning = Effect.andThen(restsFirst ? resting : Effect.void, Effect.forever(once))
+  yield* Effect.forkScoped(Effect.ensuring(turning, tell("leave")))
 })

@@ -95,9 +95,10 @@ export const make = Effect.sync((): TaskStore["Service"] => {
         const row = rows.get(taskId)
         return row === undefined ? Effect.succeedNone : Effect.fromResult(viewed(row))
       }),
-    replace: ({ task: { taskId }, version }, next) =>
+    replace: (held, next) =>
       Effect.suspend(() => {
-        const record = TaskRecord.encode(next)
+        const { task: { taskId }, version } = held
+        const record = TaskRecord.encodeNext(held, next)
         if (rows.get(taskId)?.version !== version) return Effect.fail(new VersionConflict({ taskId, version }))
         rows.put(taskId, { ...record, version: version + 1 })
         return Effect.succeed({ task: next, version: version + 1 })

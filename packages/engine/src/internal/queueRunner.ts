@@ -78,9 +78,9 @@ interface Parts {
 /** Shows that this worker is alive, and looks after what others leave. */
 const runBackground = Effect.fnUntraced(function*({ running, scanning, worker }: Parts, lease: number) {
   let beatenAt = yield* monotonic
-  yield* loop.run({ name: "renew" }, ({ idle }) =>
+  const rest = Duration.millis(lease / beatsPerLease)
+  yield* loop.run({ name: "renew", rest, restsFirst: true }, () =>
     Effect.gen(function*() {
-      yield* idle(Effect.sleep(lease / beatsPerLease))
       yield* worker.beat
       const now = yield* monotonic
       // Others may have believed us dead: whatever they took up is not ours any more.
@@ -88,8 +88,7 @@ const runBackground = Effect.fnUntraced(function*({ running, scanning, worker }:
       beatenAt = now
       if (wasAway) yield* running.lookAtAll()
     }))
-  yield* loop.run({ name: "recover" }, ({ begin, idle }) =>
-    Effect.andThen(scanning.round(begin), idle(Effect.sleep(lease / beatsPerLease))))
+  yield* loop.run({ name: "recover", rest }, ({ begin }) => scanning.round(begin))
 })
 
 /** Takes tasks from the queue while there are slots for them. */

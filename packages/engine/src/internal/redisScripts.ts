@@ -161,7 +161,8 @@ return 1`
 /**
  * What is due, as id, version and life of each. An id without its task (Redis was told to evict) is dropped, since it
  * would come up for ever. Only its owner's count keeps it: nobody knows any more whose it was. A key that is no hash,
- * or one without these members, is there, and damaged: it must not fail the script, which is for all tasks.
+ * or one without these members, is there, and damaged: it must not fail the script, which is for all tasks. First it
+ * removes nothing, which a Redis refuses that would refuse whatever is to be done about what is due.
  *
  * @since 0.1.0
  */
@@ -171,6 +172,7 @@ export const due = Redis.script(
     numberOfKeys: 3,
     lua: `
 local tasks, now, limit = unpack(ARGV)
+redis.call('ZREM', KEYS[1], '')
 local found = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, limit)) do
   local task = redis.pcall('HMGET', tasks .. id, 'version', 'live')

@@ -136,8 +136,9 @@ const writing = (
       }
     }),
 
-    replace: Effect.fnUntraced(function*({ task: { taskId }, version }, next) {
-      const record = { ...TaskRecord.encode(next), taskId }
+    replace: Effect.fnUntraced(function*(held, next) {
+      const { task: { taskId }, version } = held
+      const record = TaskRecord.encodeNext(held, next)
       const isReplaced = (yield* within("replace", replace(keys, record, version))) === 1
       return isReplaced ? { task: next, version: version + 1 } : yield* new VersionConflict({ taskId, version })
     }),

@@ -57,7 +57,7 @@ interface Parking {
 }
 
 /** How long handlers that must not be interrupted hold up the end of their process, once they should have ended. */
-const lastWait = Duration.seconds(5)
+const lastWait = Duration.seconds(3)
 
 /** What the handlers of a process need. */
 interface Services extends RunningOptions {
@@ -172,7 +172,7 @@ export class RunningTasks {
       command?._tag === "Release" ? Effect.andThen(told, Effect.suspend(() => onReleased(attempt.task))) : told,
       () => {
         this.running.delete(attempt.task.taskId)
-        slots.release(parking.seat)
+        slots.leave(parking.seat)
         this.changed.openUnsafe()
         return counted(TaskMetrics.running, -1)
       }
@@ -229,9 +229,22 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
     handlers: yield* Scope.make()
   })
   const subscription = yield* (yield* TaskSignal).subscribe
-  yield* loop.run({ name: "signal" }, ({ idle }) => Effect.flatMap(idle(PubSub.take(subscription)), running.look))
-  yield* loop.run({ name: "heartbeat" }, ({ begin, idle }) =>
-    Effect.andThen(idle(Effect.sleep(options.heartbeat)), running.lookAtAll(begin)))
+  let isBehind = false
+  // Every write of a handler signals its own process too. Those that came while a task was read are one, or a cancel
+  // would wait behind a read for each step.
+  const lookAtSignalled = (begin: Effect.Effect<void>, signalled: Effect.Effect<ReadonlyArray<string>>) =>
+    Effect.flatMap(signalled, (taskIds) =>
+      Effect.forEach(new Set(taskIds), (taskId) => Effect.andThen(begin, running.look(taskId)), { discard: true }))
+  yield* loop.run({ name: "signal" }, ({ begin, idle }) =>
+    Effect.onExit(
+      // What could not be looked at is not signalled again: it may be any.
+      isBehind ? running.lookAtAll(begin) : lookAtSignalled(begin, idle(PubSub.takeAll(subscription))),
+      (exit) => Effect.sync(() => {
+        isBehind = Exit.isFailure(exit)
+      })
+    ))
+  yield* loop.run({ name: "heartbeat", rest: options.heartbeat, restsFirst: true }, ({ begin }) =>
+    running.lookAtAll(begin))
   return running
 })
 

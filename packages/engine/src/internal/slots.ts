@@ -53,23 +53,24 @@ export class Slots {
     return { isTaken: true, isExcused: false, turn: undefined }
   }
 
-  /** Takes a slot again. Ends without one only when excused. */
+  /** Takes a slot again, one however often it is called. Ends without one only when excused, or released meanwhile. */
   readonly retake = (seat: Seat): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (seat.isExcused) return Effect.void
+      if (seat.isExcused || seat.isTaken) return Effect.void
       if (this.free > 0) {
         this.count(-1)
         seat.isTaken = true
         return Effect.void
       }
-      const turn = Latch.makeUnsafe(false)
+      const turn = this.waiting.has(seat) && seat.turn !== undefined ? seat.turn : Latch.makeUnsafe(false)
       seat.turn = turn
       this.waiting.add(seat)
       return turn.await
     })
 
-  /** Gives the slot to whoever has waited longest. */
+  /** Gives the slot to whoever has waited longest. A seat that waits for one no longer does, and goes on without. */
   readonly release = (seat: Seat): void => {
+    if (this.waiting.delete(seat)) seat.turn?.openUnsafe()
     if (!seat.isTaken) return
     seat.isTaken = false
     for (const next of this.waiting) {
@@ -86,6 +87,12 @@ export class Slots {
     seat.isExcused = true
     this.waiting.delete(seat)
     seat.turn?.openUnsafe()
+  }
+
+  /** Gives the slot back for good: what a handler has left running when it ended never has one again. */
+  readonly leave = (seat: Seat): void => {
+    seat.isExcused = true
+    this.release(seat)
   }
 
   private count(change: 1 | -1): void {

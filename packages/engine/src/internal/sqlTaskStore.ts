@@ -10,7 +10,6 @@
 import * as Task from "@effect-mcp-tasks/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
@@ -22,6 +21,8 @@ import * as groupCommit from "./groupCommit.ts"
 import * as liveBounds from "./liveBounds.ts"
 import * as migrations from "./migrations.ts"
 import * as readable from "./readable.ts"
+import * as readOnlySessions from "./readOnlySessions.ts"
+import * as rowSize from "./rowSize.ts"
 import * as storeFailure from "./storeFailure.ts"
 
 const createTable = (table: string) =>
@@ -94,11 +95,12 @@ interface Table {
   readonly prepared: <Row extends object>(
     statement: Statement.Statement<Row>
   ) => (parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
-  /** Encodes a task, if what it becomes can be read again. */
-  readonly encode: (task: Task.Task, operation: Operation) => Effect.Effect<TaskRecord.TaskRecord, TaskStoreError>
+  readonly encode: rowSize.Encode
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
   readonly damaged: readable.Damaged
+  /** Fails for the reason that the database gives. */
+  readonly fail: (operation: Operation) => (error: SqlError.SqlError) => Effect.Effect<never, TaskStoreError>
   readonly bounds: liveBounds.LiveBounds
 }
 
@@ -116,13 +118,19 @@ export const make = Effect.fnUntraced(function*({ table }: { readonly table: str
     sql,
     tasks: sql`${sql(table)}`,
     prepared: preparing(sql),
-    encode: encodeUpTo(largestRow(sql)),
+    encode: rowSize.encodeUpTo(rowSize.largestRow(sql)),
     together: yield* groupCommit.make(sql, bounds.forget),
     damaged: new readable.Damaged(),
-    bounds
+    bounds,
+    fail: failing(yield* readOnlySessions.make(sql))
   }
   return { ...writing(on), ...readingOne(on), ...readingMany(on) }
 })
+
+const failing = (endReadOnly: Effect.Effect<void>): Table["fail"] => (operation) => (refusal) => {
+  const error = storeFailure.fromSql(operation)(refusal)
+  return error.reason === "ReadOnly" ? Effect.andThen(endReadOnly, Effect.fail(error)) : Effect.fail(error)
+}
 
 /** A client of `@effect-mcp-tasks/sqlite`, which is not imported for those who use another. */
 interface Executing {
@@ -143,46 +151,6 @@ const preparing = (sql: SqlClient.SqlClient): Table["prepared"] => {
     return (parameters) => execute(text, parameters) as Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
   }
 }
-
-/** What a client of Postgres reads at most, where it does not say: `maxMessageSize` of `@effect/sql-pg`. */
-const defaultMessageSize = 16 * 1024 * 1024
-
-/** How many bytes the texts of one row may have, so that the client can read it. */
-const largestRow = (sql: SqlClient.SqlClient): number =>
-  sql.onDialectOrElse({
-    pg: () => {
-      const config: unknown = Predicate.hasProperty(sql, "config") ? sql.config : undefined
-      const size = Predicate.hasProperty(config, "maxMessageSize") ? config.maxMessageSize : undefined
-      return typeof size === "number" ? size : defaultMessageSize
-    },
-    orElse: () => Infinity
-  })
-
-/** The names, lengths and numbers of a row come to less. */
-const rowOverhead = 1024
-
-/** A client that is sent more than it can read drops its connection, and would do so with every later read. */
-const encodeUpTo = (largest: number): Table["encode"] => {
-  const encoder = new TextEncoder()
-  const bytes = (text: string | null) => text === null ? 0 : encoder.encode(text).length
-  return (task, operation) =>
-    Effect.suspend(() => {
-      const record = TaskRecord.encode(task)
-      const { body, head, owner, result } = record
-      const units = body.length + head.length + owner.length + (result?.length ?? 0) + rowOverhead
-      // A code unit becomes at most three bytes, so that few records have to be measured.
-      if (units * 3 <= largest) return Effect.succeed(record)
-      const size = bytes(result) + Math.max(bytes(body), bytes(head) + bytes(owner)) + rowOverhead
-      return size <= largest ? Effect.succeed(record) : Effect.fail(tooLarge(operation, size, largest))
-    })
-}
-
-const tooLarge = (operation: Operation, size: number, largest: number): TaskStoreError =>
-  new TaskStoreError({
-    operation,
-    reason: "TooLarge",
-    cause: new RangeError(`A row of ${size} bytes; the client's maxMessageSize allows ${largest}`)
-  })
 
 type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
 
@@ -254,7 +222,7 @@ const insertingInSteps = (on: Table): Inserts => {
 }
 
 const writing = (on: Table): Writing => {
-  const { bounds, encode, prepared, sql, tasks, together } = on
+  const { bounds, encode, fail, prepared, sql, tasks, together } = on
   const insert = inserting(on)
   // A task keeps its owner: naming the column would only make the database touch its index.
   const update = prepared(sql`UPDATE ${tasks} SET version = version + 1,
@@ -262,39 +230,40 @@ const writing = (on: Table): Writing => {
     WHERE task_id = ${later} AND version = ${later} RETURNING version`)
   return {
     create: (task, { maxLive }) =>
-      Effect.flatMap(encode(task, "create"), (record) =>
+      Effect.flatMap(encode("create", () => TaskRecord.encode(task)), (record) =>
         Effect.matchEffect(together(insert.shared(record, maxLive), insert.alone(record, maxLive)), {
-          onFailure: (error) =>
-            Effect.fail(
-              error.reason._tag === "UniqueViolation"
-                ? new TaskAlreadyExists({ taskId: task.taskId })
-                : storeFailure.fromSql("create")(error)
-            ),
+          onFailure: (error): Effect.Effect<never, TaskAlreadyExists | TaskStoreError> =>
+            error.reason._tag === "UniqueViolation"
+              ? Effect.fail(new TaskAlreadyExists({ taskId: task.taskId }))
+              : fail("create")(error),
           onSuccess: (created) =>
             created.length === 0
               ? Effect.fail(new TooManyTasks({ limit: maxLive }))
               : Effect.succeed({ task, version: 1 })
         })),
 
-    replace: ({ task, version }, next) =>
-      Effect.flatMap(encode(next, "replace"), ({ body, dueAt, head, live, result }) => {
-        const { taskId } = task
+    replace: (held, next) => {
+      const { task, version } = held
+      const { taskId } = task
+      const record = encode("replace", () => TaskRecord.encodeNext(held, next))
+      return Effect.flatMap(record, ({ body, dueAt, head, live, result }) => {
         const updated = update([live ? 1 : 0, dueAt, head, result, body, taskId, version])
         // No command brings an ended task back to life, but that is the machine's to know.
         const isRevived = live && Task.isTerminal(task)
         const counted = isRevived ? Effect.ensuring(updated, Effect.sync(bounds.forget)) : updated
         return Effect.matchEffect(together(counted), {
-          onFailure: (error) => Effect.fail(storeFailure.fromSql("replace")(error)),
+          onFailure: fail("replace"),
           onSuccess: (replaced) =>
             replaced.length === 0
               ? Effect.fail(new VersionConflict({ taskId, version }))
               : Effect.succeed({ task: next, version: version + 1 })
         })
-      }),
+      })
+    },
 
     remove: (taskId, version) =>
       sql`DELETE FROM ${tasks} WHERE task_id = ${taskId} AND version = ${version} RETURNING version`.pipe(
-        Effect.mapBoth({ onFailure: storeFailure.fromSql("remove"), onSuccess: (rows) => rows.length > 0 })
+        Effect.matchEffect({ onFailure: fail("remove"), onSuccess: (rows) => Effect.succeed(rows.length > 0) })
       )
   }
 }
@@ -324,16 +293,18 @@ const readingOne = ({ damaged, prepared, sql, tasks }: Table): Pick<TaskStore["S
   }
 }
 
-const readingMany = ({ damaged, sql, tasks }: Table): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
+const readingMany = (
+  { damaged, fail, sql, tasks }: Table
+): Pick<TaskStore["Service"], "due" | "countLive" | "list"> => ({
   due: (now, limit) =>
     sql<DueRow>`SELECT task_id, CAST(version AS TEXT) AS version, CAST(live AS TEXT) AS live
-      FROM ${tasks} WHERE due_at <= ${now} ORDER BY due_at LIMIT ${limit}`.pipe(
-      Effect.mapBoth({
-        onFailure: storeFailure.fromSql("due"),
+      FROM ${tasks} WHERE due_at <= ${now}${ifWritable({ sql, tasks })} ORDER BY due_at LIMIT ${limit}`.pipe(
+      Effect.matchEffect({
+        onFailure: fail("due"),
         onSuccess: (rows) =>
-          rows.map(({ live, task_id, version }): DueTask => (
+          Effect.succeed(rows.map(({ live, task_id, version }): DueTask => (
             { taskId: task_id, version: TaskRecord.dueVersion(integer(version)), live: flag(live) !== false }
-          ))
+          )))
       })
     ),
 
@@ -358,6 +329,13 @@ const readingMany = ({ damaged, sql, tasks }: Table): Pick<TaskStore["Service"],
     )
   )
 })
+
+/** Postgres refuses to lock rows, though there be none, where it would refuse to write. */
+const ifWritable = ({ sql, tasks }: Pick<Table, "sql" | "tasks">): Statement.Fragment =>
+  sql.onDialectOrElse({
+    pg: () => sql` AND NOT EXISTS (SELECT 1 FROM ${tasks} WHERE false FOR KEY SHARE)`,
+    orElse: () => sql.literal("")
+  })
 
 const isOne = (live: Integer): boolean => Number(live) === 1
 

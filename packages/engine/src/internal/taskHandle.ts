@@ -20,6 +20,7 @@ import { ProtocolError } from "../TaskTool.ts"
 import type { AttemptCommand, Standing } from "./attempt.ts"
 import * as brief from "./brief.ts"
 import * as bulk from "./bulk.ts"
+import { JournalBudget } from "./journalBudget.ts"
 import * as jsonText from "./jsonText.ts"
 import * as questions from "./questions.ts"
 
@@ -55,6 +56,7 @@ export interface Put {
 interface Asker {
   readonly worker: Worker
   readonly limits: Limits
+  readonly journal: JournalBudget
 }
 
 /**
@@ -63,7 +65,8 @@ interface Asker {
  * @since 0.1.0
  */
 export const make = (worker: Worker, limits: Limits): TaskHandle => {
-  const asker = { worker, limits }
+  const journal = new JournalBudget(worker, limits.maxJournalLength)
+  const asker = { worker, limits, journal }
   /** A handler that has lost its task goes no further; one that broke a rule learns which. */
   const give = (command: AttemptCommand) =>
     Effect.flatMap(worker.give(command), Result.match({
@@ -103,7 +106,11 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
       return Effect.tap(effect, (value) =>
         encodedStep(asker, what, { ast: schema.ast, value, encode: Schema.encodeEffect(codec) }).pipe(
           Effect.flatMap((encoded) => bounded(asker, what, encoded)),
-          Effect.flatMap((encoded) => give({ _tag: "RecordStep", name, value: encoded }))
+          Effect.flatMap((text) =>
+            journal.take(name.length + text.length)
+              ? give({ _tag: "RecordStep", name, value: JSON.parse(text) as Schema.Json })
+              : refuse(worker, { what, ...journal.full })
+          )
         ))
     },
     elicit: (key, form) => asking(key, questions.elicit(form)),
@@ -139,7 +146,7 @@ const put = Effect.fnUntraced(function*<A>(
   if (!isName(key)) {
     return yield* fatal(`The tool asked a question whose key is not 1 to ${maxKeyLength} characters long`)
   }
-  const { worker } = asker
+  const { journal, worker } = asker
   let request = yield* requestOf(asker, key, question)
   // A key is spent by an answer that means nothing, and by being given up: the next one is for the same question.
   for (let issue = 1; true; issue++) {
@@ -148,12 +155,17 @@ const put = Effect.fnUntraced(function*<A>(
     if (known?.state === "withdrawn") continue
     const missing = known?.state === "answered" ? undefined : unavailable(worker, key, question)
     if (missing !== undefined) return yield* missing
+    if (known === undefined && !journal.take(name.length + JSON.stringify(request).length)) {
+      return yield* refuse(worker, { what: `question ${key}`, ...journal.full })
+    }
     const answered = yield* worker.ask({ key: name, request })
     if (Result.isFailure(answered)) {
       if (answered.failure.reason === "KeyWithdrawn") continue
       return yield* refused(worker, { _tag: "Ask", name }, answered.failure.reason)
     }
-    const meaning = question.decode(responseOf(answered.success))
+    const response = responseOf(answered.success)
+    if (known?.state !== "answered") journal.count(response)
+    const meaning = question.decode(response)
     if (Result.isSuccess(meaning)) return meaning.success
     request = again(request, meaning.failure)
   }
@@ -179,7 +191,7 @@ const requestOf = (asker: Asker, key: string, { method, params }: questions.Ques
     ? Effect.succeed<Task.InputRequest>({ method })
     : Effect.map(
       bounded(asker, `question ${key}`, params),
-      (json): Task.InputRequest => ({ method, params: json as Schema.JsonObject })
+      (text): Task.InputRequest => ({ method, params: JSON.parse(text) as Schema.JsonObject })
     )
 
 /** What a step or a question may be. */
@@ -188,10 +200,10 @@ const entryBounds = ({ maxEntryLength, maxJsonDepth }: Limits): jsonText.Bounds 
   maxDepth: maxJsonDepth
 })
 
-const bounded = ({ limits, worker }: Asker, what: string, value: unknown): Effect.Effect<Schema.Json> =>
+const bounded = ({ limits, worker }: Asker, what: string, value: unknown): Effect.Effect<string> =>
   Result.match(jsonText.encode(value, entryBounds(limits)), {
     onFailure: ({ cause, reason }) => refuse(worker, { what, reason }, cause),
-    onSuccess: (text) => Effect.succeed(JSON.parse(text) as Schema.Json)
+    onSuccess: Effect.succeed
   })
 
 /** A value of a step, and the schema that it is to be encoded by. */
@@ -201,7 +213,8 @@ interface StepValue<A, I> {
   readonly encode: (value: A) => Effect.Effect<I, Schema.SchemaError>
 }
 
-const encodedStep = <A, I>({ limits, worker }: Asker, what: string, { ast, encode, value }: StepValue<A, I>) => {
+const encodedStep = <A, I>(asker: Asker, what: string, { ast, encode, value }: StepValue<A, I>) => {
+  const { limits, worker } = asker
   // Before the schema looks at all of it.
   const excess = bulk.refusal(ast, value, entryBounds(limits))
   if (excess !== undefined) return refuse(worker, { what, ...excess })
@@ -210,8 +223,8 @@ const encodedStep = <A, I>({ limits, worker }: Asker, what: string, { ast, encod
     const text = jsonText.encode(value, entryBounds(limits))
     const thrown = Result.isFailure(text) ? text.failure.cause : undefined
     return thrown === undefined
-      ? unfit({ limits, worker }, { what, reason: "it does not fit the schema of the step" }, cause)
-      : unfit({ limits, worker }, { what, reason: "it cannot be carried by JSON" }, Cause.die(thrown))
+      ? unfit(asker, { what, reason: "it does not fit the schema of the step" }, cause)
+      : unfit(asker, { what, reason: "it cannot be carried by JSON" }, Cause.die(thrown))
   })
 }
 

@@ -27,6 +27,7 @@ import type * as Schema from "effect/Schema"
 import type { Send } from "../Dispatcher.ts"
 import * as ServerMetrics from "../ServerMetrics.ts"
 import type { ToolSwitch } from "../ToolSwitch.ts"
+import type { Outage } from "./outage.ts"
 import { type Failure, refuse } from "./refusals.ts"
 
 /**
@@ -46,6 +47,8 @@ export interface ListenServices {
   readonly limits: TaskLimits.Limits
   /** What turns tools on and off; none where the list is fixed. */
   readonly toolSwitch: Option.Option<ToolSwitch["Service"]>
+  /** Where a store is told of that cannot be read. */
+  readonly outage: Outage
 }
 
 /**
@@ -71,7 +74,7 @@ export interface Subscriptions {
  *
  * @since 0.1.0
  */
-export const make = ({ engine, limits, toolSwitch }: ListenServices): Subscriptions => {
+export const make = ({ engine, limits, outage, toolSwitch }: ListenServices): Subscriptions => {
   const ended = Deferred.makeUnsafe<void>()
   const place = places(limits.maxListeners)
 
@@ -104,7 +107,7 @@ export const make = ({ engine, limits, toolSwitch }: ListenServices): Subscripti
         ...(tools.length === 0 ? {} : { toolsListChanged: true })
       }))
       const told = Effect.all([
-        tellTasks({ engine, owner, id: request.id, send: tell }, granted, watch),
+        tellTasks({ engine, outage, owner, id: request.id, send: tell }, granted, watch),
         ...tools.map((changes) => tellTools(request.id, tell, changes))
       ], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(told, Deferred.await(ended)), limits.maxListenTime)
@@ -181,6 +184,7 @@ const acknowledged = (id: JsonRpc.Id, notifications: Schema.JsonObject): string 
 
 interface Listener {
   readonly engine: TaskEngine.TaskEngine["Service"]
+  readonly outage: Outage
   readonly owner: TaskOwner.TaskOwner
   readonly id: JsonRpc.Id
   readonly send: Send
@@ -188,24 +192,18 @@ interface Listener {
 
 /** Tells the listener of its tasks until each has ended or is forgotten. */
 const tellTasks = Effect.fnUntraced(function*(
-  { engine, id, owner, send }: Listener,
+  { engine, id, outage, owner, send }: Listener,
   granted: ReadonlyArray<string>,
   watch: TaskEngine.TaskWatch
 ): Effect.fn.Return<void> {
   /** When each task that may still change was last updated, as far as the listener knows. */
   const known = new Map(granted.map((taskId) => [taskId, -Infinity]))
-  let isFailing = false
 
   const look = (taskId: string) =>
     Effect.catchTags(Effect.asSome(engine.view(owner, taskId)), {
       TaskNotFound: () => Effect.sync(() => known.delete(taskId)).pipe(Effect.as(Option.none<TaskView>())),
       // The task is looked at again with the next heartbeat, so a store that comes back is heard of.
-      TaskStoreError: (error) => {
-        const isNews = !isFailing
-        isFailing = true
-        const log = Effect.logError("A subscription cannot read its tasks; trying on", error)
-        return Effect.as(isNews ? log : Effect.void, Option.none<TaskView>())
-      }
+      TaskStoreError: (error) => Effect.as(outage.failed(method, error), Option.none<TaskView>())
     })
 
   let changed = granted
@@ -215,7 +213,7 @@ const tellTasks = Effect.fnUntraced(function*(
       if (before === undefined) continue
       const seen = yield* look(taskId)
       if (Option.isNone(seen)) continue
-      isFailing = false
+      yield* outage.worked(method)
       const { head, live, result } = seen.value
       const updated = lastUpdatedAt(head)
       if (updated > before) {

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import { type Rate, RateLimits } from "../RateLimits.ts"
+import * as outage from "./outage.ts"
 
 /**
  * An owner has done something too often.
@@ -51,16 +52,21 @@ export const make: Effect.Effect<OwnerRates> = Effect.gen(function*() {
     onSome: (found) => Layer.succeed(RateLimiter.RateLimiterStore, found)
   })
   const limiter = yield* Effect.provide(RateLimiter.make, store)
+  const { failed, worked } = outage.make({
+    broken: "Rates cannot be counted: nobody is limited until they can",
+    again: "A rate could not be counted",
+    mended: "Rates are counted again"
+  })
 
   /** How long the owner would have to wait; none when it need not. */
   const excess = (key: string, { limit, window }: Rate) =>
     Effect.flatMap(TaskOwner.CurrentOwner, (owner) =>
       limiter.consume({ algorithm: "token-bucket", key: `${key} ${TaskOwner.key(owner)}`, limit, window })).pipe(
-        Effect.as(Duration.zero),
+        Effect.andThen(Effect.as(worked(key), Duration.zero)),
         Effect.catchTag("RateLimiterError", (error) =>
           error.reason._tag === "RateLimitExceeded"
-            ? Effect.succeed(error.reason.retryAfter)
-            : Effect.as(Effect.logError("Rates cannot be counted: nobody is limited", error), Duration.zero))
+            ? Effect.as(worked(key), error.reason.retryAfter)
+            : Effect.as(failed(key, error), Duration.zero))
       )
 
   const refuse = (what: TooOften["what"], rate: Rate | undefined) =>

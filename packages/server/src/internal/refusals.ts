@@ -9,6 +9,7 @@ import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as outage from "./outage.ts"
 import type { TooOften } from "./ownerRates.ts"
 
 /**
@@ -44,11 +45,27 @@ export const refuse = (error: WireError.WireError): Effect.Effect<never, Refused
   Effect.fail({ _tag: "Refused", error })
 
 /**
- * The JSON-RPC error for a failure. What is the server's own fault is logged with its cause and told without it.
+ * Makes what tells the log of a store that fails requests.
+ *
+ * @since 0.2.0
+ */
+export const storeOutage = (): outage.Outage =>
+  outage.make({
+    broken: "Requests cannot be served, since the task store fails; they are refused until it works",
+    again: "A request could not be served",
+    mended: "Requests that need the task store are served again"
+  })
+
+/**
+ * The JSON-RPC error for a failure. What is the server's own fault is logged with its cause and told without it; where
+ * it concerns all requests of a kind and not only this one, it goes to `away`.
  *
  * @since 0.1.0
  */
-export const toWireError = (failure: Failure): Effect.Effect<WireError.WireError> => {
+export const toWireError = (
+  failure: Failure,
+  away: (error: TaskStore.TaskStoreError) => Effect.Effect<void>
+): Effect.Effect<WireError.WireError> => {
   switch (failure._tag) {
     case "Refused":
       return Effect.succeed(failure.error)
@@ -64,13 +81,15 @@ export const toWireError = (failure: Failure): Effect.Effect<WireError.WireError
       return Effect.succeed(tooOften(failure))
     case "TaskStoreError":
       return Effect.as(
-        Effect.logError("A request could not be served", failure),
+        failure.isPermanent ? unserved(failure) : away(failure),
         failure.reason === "Corrupt" ? unreadable : storeFailed
       )
     case "TaskAlreadyExists":
-      return Effect.as(Effect.logError("A request could not be served", failure), storeFailed)
+      return Effect.as(unserved(failure), storeFailed)
   }
 }
+
+const unserved = (failure: Failure): Effect.Effect<void> => Effect.logError("A request could not be served", failure)
 
 /**
  * The JSON-RPC error for a defect.

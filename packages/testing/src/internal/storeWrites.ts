@@ -8,7 +8,9 @@ import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import { assert } from "@effect/vitest"
 import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { completed, working } from "../StoredTasks.ts"
@@ -120,6 +122,19 @@ const replaces: ReadonlyArray<StoreCase> = [
       assert.deepStrictEqual(held, winner.success)
       assert.strictEqual(held.version, round + 2)
     }
+  })),
+
+  test("dies rather than replace a task by another one, or by another owner's", Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    const held = yield* create(working())
+    for (const next of [working({ taskId: "task-2" }), working({ owner: "eve" })]) {
+      const exit = yield* Effect.exit(store.replace(held, next))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause), JSON.stringify(next))
+    }
+    assert.deepStrictEqual(yield* store.read("task-1"), Option.some(held))
+    assert.deepStrictEqual(yield* listIds({ limit: 10 }), ["task-1"])
+    assert.strictEqual(yield* store.countLive("ada"), 1)
+    assert.strictEqual(yield* store.countLive("eve"), 0)
   })),
 
   test("removes a task under its own version only", Effect.gen(function*() {
