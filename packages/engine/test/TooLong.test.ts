@@ -216,6 +216,7 @@ describe("what is certain to be too long", () => {
         encode: { run: Effect.succeed } as never
       })
     )
-    assert.isUndefined(bulk.refusal(joined.ast, Array.from({ length: 1_000 }, () => "x"), { maxLength: 10, maxDepth: 1 }))
+    const long = Array.from({ length: 1_000 }, () => "x")
+    assert.isUndefined(bulk.refusal(joined.ast, long, { maxLength: 10, maxDepth: 1 }))
   })
 })

@@ -151,7 +151,8 @@ const ways: Readonly<Record<string, (task: CurrentTask.TaskHandle) => Effect.Eff
   "step json": (task) => task.step("json", Schema.Json, Effect.sync(endless as () => Schema.Json)),
   "step named": (task) =>
     task.step("named", Schema.Json.annotate({ title: "Any" }), Effect.sync(endless as () => Schema.Json)),
-  "step part": (task) => task.step("part", Schema.Struct({ of: Schema.Unknown }), Effect.sync(() => ({ of: endless() }))),
+  "step part": (task) =>
+    task.step("part", Schema.Struct({ of: Schema.Unknown }), Effect.sync(() => ({ of: endless() }))),
   "step tree": (task) => task.step("tree", Tree, Effect.sync(endless as () => Tree)),
   "question e": (task) => task.elicit("e", { message: endless() as unknown as string, schema: Schema.Struct({}) }),
   "question m": (task) =>
@@ -180,7 +181,8 @@ describe("what never ends", () => {
       }))
   }
 
-  for (const schema of [Schema.Unknown, Schema.Json, Schema.Struct({ a: Schema.Json }), Tree] as ReadonlyArray<Schema.Top>) {
+  const schemas: ReadonlyArray<Schema.Top> = [Schema.Unknown, Schema.Json, Schema.Struct({ a: Schema.Json }), Tree]
+  for (const schema of schemas) {
     for (const kind of ["success", "failure", "returned failure"] as const) {
       it.effect(`is refused by its depth: a ${kind} of ${schema.ast._tag}`, () =>
         Effect.gen(function*() {
@@ -196,7 +198,7 @@ describe("what never ends", () => {
           const layer = TaskTools.layer(kit).pipe(
             Layer.provide(kit.toLayer({ any: () => ended } as never) as unknown as Layer.Layer<never>),
             Layer.provide(TaskLimits.layer({ maxJsonDepth: 64 }))
-          ) as Layer.Layer<TaskTools.TaskTools>
+          ) as unknown as Layer.Layer<TaskTools.TaskTools>
           const tools = yield* Effect.provide(TaskTools.TaskTools, layer)
           const result = yield* Result.getOrThrow(yield* Option.getOrThrow(tools.get("any")).call({})).run
           const message = "The tool's result was refused: it is nested deeper than 64 levels"
@@ -299,7 +301,8 @@ describe("a hundred questions at once, and one more", () => {
       const asked = Array.from({ length: 101 }, (_, at) => `k${at}`)
       const all = Effect.flatMap(CurrentTask.CurrentTask, (task) =>
         Effect.forEach(asked, (key) => task.elicit(key, form("m")), { concurrency: "unbounded" }))
-      const process = yield* Effect.provideService(start({ once: () => Effect.orDie(all) }), TaskStore.TaskStore, counting)
+      const started = start({ once: () => Effect.orDie(all) })
+      const process = yield* Effect.provideService(started, TaskStore.TaskStore, counting)
       const taskId = yield* call(process, "once", "", { elicitation: { form: {} } })
       for (let turn = 0; turn < 20; turn++) yield* settle
       assert.strictEqual((yield* get(process, taskId)).status, "failed")

@@ -9,6 +9,7 @@
  * @since 0.2.0
  */
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as jsonText from "./jsonText.ts"
@@ -98,11 +99,7 @@ const isOf = ({ _tag }: SchemaAST.AST, value: unknown): boolean =>
  */
 export const refusal = (ast: SchemaAST.AST, value: unknown, bounds: jsonText.Bounds): jsonText.Refusal | undefined => {
   const count = new Count(bounds)
-  try {
-    count.of(ast, value, 0)
-  } catch {
-    // A getter that throws will throw again for whoever encodes the value, and who says so.
-    return undefined
-  }
+  // A getter that throws will throw again for whoever encodes the value, and who says so.
+  if (Result.isFailure(Result.try(() => count.of(ast, value, 0)))) return undefined
   return count.weight.excess && jsonText.beyond(count.weight.excess, bounds)
 }

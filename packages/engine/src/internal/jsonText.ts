@@ -62,13 +62,8 @@ export const encode = (value: unknown, bounds: Bounds): Result.Result<string, Re
  */
 export const excessOf = (value: unknown, bounds: Bounds, reader: Reader = "text"): Excess | undefined => {
   const weight = new Weight(bounds, reader)
-  try {
-    weight.json(value, 0)
-  } catch {
-    // A getter that throws will throw again for whoever writes the value, and who says so.
-    return undefined
-  }
-  return weight.excess
+  // A getter that throws will throw again for whoever writes the value, and who says so.
+  return Result.isSuccess(Result.try(() => weight.json(value, 0))) ? weight.excess : undefined
 }
 
 /** A value of its own, since a `toJSON` may throw anything else. */

@@ -59,15 +59,6 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
   const successExcess = excess(tool.successSchema, bounds)
   const failureExcess = excess(tool.failureSchema, bounds)
 
-  const built = (encoded: unknown): Result.Result<ToolResult, jsonText.Refusal> => {
-    if (!isComplete) return plain(encoded, promised)
-    // What is held against a schema is bounded first.
-    const complete = encoded as ToolResult
-    return Option.isNone(promised.isOutput)
-      ? Result.succeed(complete)
-      : Result.map(jsonText.encode(encoded, bounds), () => complete)
-  }
-
   const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
     // Before anything looks at all of it.
     const excess = successExcess(value)
@@ -78,7 +69,10 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
       if (isDeclared(value)) return failure(value)
     }
     return Effect.matchEffect(encodeSuccess(value), {
-      onSuccess: (encoded) => finish(Result.flatMap(built(encoded), (result) => held(result, promised)), bounds, refused),
+      onSuccess: (encoded) => {
+        const built = isComplete ? bounded(encoded, promised) : plain(encoded, promised)
+        return finish(Result.flatMap(built, (result) => held(result, promised)), bounds, refused)
+      },
       onFailure: (error) => undeclared(tool.name, error)
     })
   }
@@ -120,6 +114,14 @@ export const forTool = (tool: Tool.Any, promised: Promised) => {
     ofAsking: (ask: Effect.Effect<unknown, unknown>) =>
       outcome(ask, () => Effect.succeed(Option.none<ToolOutcome>()), Option.some)
   }
+}
+
+/** A complete result. What is held against a schema is bounded first. */
+const bounded = (encoded: unknown, { bounds, isOutput }: Promised): Result.Result<ToolResult, jsonText.Refusal> => {
+  const complete = encoded as ToolResult
+  return Option.isNone(isOutput)
+    ? Result.succeed(complete)
+    : Result.map(jsonText.encode(encoded, bounds), () => complete)
 }
 
 /** A schema that allows anything says nothing of JSON: there, `JSON.stringify` decides. */
