@@ -1,7 +1,7 @@
 /** Questions of a task: each asked once, answered once, and only while it is outstanding. */
 import { InputHandler, TaskClientError } from "@effect-mcp-tasks/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Option, type Schema, Stream } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Option, type Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
@@ -231,6 +231,24 @@ describe("a handle's own answers", () => {
         assert.instanceOf(yield* TestClient.failure(handle.answer("a", accepted)), TaskClientError.TransportError)
       }))
       for (const response of responses(server)) assert.deepStrictEqual(response, { a: accepted })
+    }))
+
+  it.effect("are not sent again once the same has been acknowledged, whoever sent it", () =>
+    Effect.gen(function*() {
+      const { client, server } = yield* TestClient.make({
+        "tools/call": [created()],
+        "tasks/get": [asking(["a"])],
+        "tasks/update": [reset, complete()]
+      })
+      yield* Effect.scoped(Effect.gen(function*() {
+        const handle = yield* TestClient.run(client.start("work", {}, { onInput: InputHandler.manual }))
+        yield* TestClient.run(Stream.runHead(Stream.filter(handle.changes, ({ status }) => status !== "working")))
+        const first = yield* Effect.forkChild(handle.answer("a", accepted))
+        yield* TestClient.settle
+        yield* TestClient.run(handle.answer("a", accepted), 10)
+        assert.isTrue(Exit.isSuccess(yield* TestClient.awaitExit(first)))
+      }))
+      assert.deepStrictEqual(responses(server), [{ a: accepted }, { a: accepted }])
     }))
 
   it.effect("may be mended after the server has refused one", () =>

@@ -112,10 +112,12 @@ export const layerWith = (options: SweeperOptions): Layer.Layer<never, never, Ta
     const batchSize = options.batchSize ?? 100
     const interval = Duration.fromInputUnsafe(options.interval ?? Duration.seconds(1))
     const once = sweep(batchSize)
-    return loop.run({ name: "sweep", rest: interval }, ({ begin }) =>
-      Effect.repeat(Effect.tap(once, () => Effect.andThen(begin, Effect.yieldNow)), {
-        while: (count) => count >= batchSize
-      }))
+    const isMore = (count: number) => count >= batchSize
+    return loop.run({ name: "sweep", rest: interval }, ({ begin }) => {
+      const next = (count: number): Effect.Effect<void> =>
+        isMore(count) ? Effect.andThen(begin, Effect.yieldNow) : Effect.void
+      return Effect.repeat(Effect.tap(once, next), { while: isMore })
+    })
   }))
 
 /**

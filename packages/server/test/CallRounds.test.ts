@@ -178,7 +178,8 @@ describe("a call that asks within itself", () => {
       })
       const asked = yield* wants(server.call("plain"), "k")
       const retry = { inputResponses: { k: accept({ name: "Ada" }) }, requestState: asked.state }
-      assert.strictEqual(yield* refuses(server.call("plain", retry), -32603), "The tool failed unexpectedly")
+      const message = "The tool was stopped: it used the key k for another question before"
+      assert.strictEqual(yield* refuses(server.call("plain", retry), -32603), message)
     }))
 
   it.effect("asks once more, with the reason, when an answer fits the form but not the schema", () =>

@@ -97,7 +97,8 @@ export class Auditor {
     const file = this.file(taskId)
     const task = after?.task
     if (task !== undefined && !TaskInvariants.hasEnded(task) && task.attempt > (before?.task.attempt ?? 0)) {
-      file.claims.set(task.attempt, { process, journal: task.steps.map(({ name }) => name) })
+      const journal = task.steps.map(({ name }) => name)
+      file.claims.set(task.attempt, { process, isPosthumous: !process.isAlive, journal })
     }
     const { found, transition } = writeRules.judge(write, file, this.commands.get(`${process.name} ${taskId}`) ?? [])
     this.world.note(process.name, `${file.name}: ${transition ?? (task === undefined ? "removed" : "created")}`)

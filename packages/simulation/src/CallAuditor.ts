@@ -102,6 +102,8 @@ export class CallAuditor {
           file.taskId = String(answer.result["taskId"])
           file.firstSeenAt = time
           this.sees(file, answer.result)
+          // Though it has ended: how, only a poll tells (ext-tasks, `CreateTaskResult`).
+          file.isEndKnown = false
           file.seenMs = this.nowMs
         }
         return

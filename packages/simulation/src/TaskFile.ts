@@ -25,6 +25,8 @@ export interface Version {
  */
 export interface Claim {
   readonly process: Process
+  /** Whether it took effect after its process had died: what was sent to a database may arrive late. */
+  readonly isPosthumous: boolean
   /** The steps that were remembered by then. */
   readonly journal: ReadonlyArray<string>
 }

@@ -61,8 +61,7 @@ export interface Calm {
  */
 export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, nowMs }: Calm): Found => {
   const { now: task } = file
-  // A task whose creation failed for its caller may be nobody's until it expires: no client knows of it.
-  const isOrphan = !findsOrphans && !file.isAcknowledged && file.runs.length === 0
+  const isOrphan = !findsOrphans && task !== undefined && isNobodys(file, task)
   const found: Array<Found> = []
   for (const run of file.runs.filter(({ endedAtMs, process }) => endedAtMs === undefined && process.isAlive)) {
     const isStopped = task === undefined || isOverdue(file, nowMs, isStopping)
@@ -80,6 +79,14 @@ export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, nowMs 
   }
   return found.flat()
 }
+
+/**
+ * Whether a task may be nobody's until the next start, or until it expires, where only a start looks for tasks: one
+ * whose creation failed for its caller, which no client knows of; and one that a process began after its death, which
+ * its successor must take for another one's.
+ */
+const isNobodys = (file: TaskFile, { attempt }: Task.Task): boolean =>
+  (!file.isAcknowledged && file.runs.length === 0) || file.claims.get(attempt)?.isPosthumous === true
 
 /** Whether a live task has run nowhere for longer than others need to notice. */
 const isAbandoned = (file: TaskFile, task: Task.Task, nowMs: number): boolean => {

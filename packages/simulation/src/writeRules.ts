@@ -146,9 +146,14 @@ const meaning = (task: Task.Task): ReadonlyArray<string> | undefined => {
   if (task.status !== "failed") return undefined
   const { code, message } = task.error
   if (code === 4050) return ["protocol"]
-  if (message.includes("unexpectedly") || message.includes("was stopped")) return ["die"]
+  // One question or step too many ends its task, also from a fiber that the handler does not wait for.
+  if (message.includes("was stopped")) return isAtLimit(task) ? undefined : ["die"]
+  if (message.includes("unexpectedly")) return ["die"]
   return message.includes("was interrupted") ? ["interrupt"] : undefined
 }
+
+const isAtLimit = ({ policy, questions, steps }: Task.Task): boolean =>
+  questions.length >= policy.maxQuestions || steps.length >= policy.maxSteps
 
 /** A task ends as its handler ended, in the process that holds the attempt. */
 const ended = ({ after, process }: Write, file: TaskFile): Found => {

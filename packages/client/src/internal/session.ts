@@ -189,7 +189,9 @@ export const deliver = Effect.fnUntraced(function*<E>(
   const isAnswerable = () => TaskObserver.isAnswerable(observer(session), key)
   if (!isAnswerable()) return
   const params = { taskId, inputResponses: { [key]: response } }
-  yield* rpc.repeated({ method: "tasks/update", params, capabilities, taskId }).pipe(
+  // Another fiber may have the same answer acknowledged while this one waits for its next try.
+  const settled = SubscriptionRef.changes(session.state).pipe(Stream.takeUntil(() => !isAnswerable()), Stream.runDrain)
+  yield* Effect.raceFirst(rpc.repeated({ method: "tasks/update", params, capabilities, taskId }), settled).pipe(
     // The task may have ended meanwhile, and not every server takes a late answer in silence.
     Effect.catchTag("ProtocolError", (error) => {
       const refused = isTransient(error) ? Effect.void : memory.refused(key)
