@@ -116,7 +116,7 @@ export const layerWith = (options: SweeperOptions): Layer.Layer<never, never, Ta
     return loop.run({ name: "sweep", rest: interval }, ({ begin }) => {
       const next = (count: number): Effect.Effect<void> =>
         isMore(count) ? Effect.andThen(begin, Effect.yieldNow) : Effect.void
-      return Effect.repeat(Effect.tap(once, next), { while: isMore })
+      return Effect.repeat(Effect.tap(once, next), { while: (count) => isMore(count) })
     })
   }))
 
