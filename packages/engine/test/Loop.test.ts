@@ -105,14 +105,14 @@ describe("a loop", () => {
       assert.deepStrictEqual(lines, [fails, works])
     }).pipe(Effect.scoped))
 
-  it.effect("fails no more when it waits in peace for longer than a round may take", () =>
+  it.effect("fails no more when it has waited in peace for five seconds", () =>
     Effect.gen(function*() {
       let rounds = 0
       const { state } = yield* running(({ idle }) =>
         rounds++ === 0 ? Effect.fail("away") : idle(Effect.sleep("1 hour")))
       const seen: Array<string | undefined> = []
       // It tries on after 0.1 seconds, and waits from then on.
-      for (const pause of ["100 millis", "30 seconds", "1 millis", "1 minute"] as const) {
+      for (const pause of ["100 millis", "5 seconds", "1 millis", "1 minute"] as const) {
         yield* TestClock.adjust(pause)
         seen.push(yield* state)
       }

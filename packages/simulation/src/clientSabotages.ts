@@ -71,13 +71,6 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     is: `return yield* error`
   },
   {
-    name: "patience by the clock of the day",
-    rule: "given-up-early",
-    file: rpc,
-    was: `Number(yield* Clock.monotonicTimeNanos) / 1e6`,
-    is: `yield* Clock.currentTimeMillis`
-  },
-  {
     name: "tool called again when its answer is lost",
     rule: "call-repeated",
     file: calling,
@@ -97,13 +90,6 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     file: memory,
     was: `return given === undefined || Equal.equals(given, response)`,
     is: `return given === undefined || given !== response`
-  },
-  {
-    name: "answer of an earlier process forgotten",
-    rule: "answered-twice",
-    file: observation,
-    was: `if (remembered?.response !== undefined) return`,
-    is: `if (remembered?.isRepeated === true) return`
   },
   {
     name: "task of an interrupted call left to run",

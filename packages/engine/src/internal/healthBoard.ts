@@ -51,8 +51,11 @@ interface Entry {
 
 const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** Who waits for longer than a round may take does so in peace: what brings nothing, but does not fail, works. */
-const isAtPeace = ({ limit, waiting }: Entry, at: number): boolean => waiting !== undefined && at - waiting > limit
+/** In milliseconds. The longest pause between two tries of a loop is as long. */
+const peaceMs = 5_000
+
+/** Who waits for so long does so in peace: what brings nothing, but does not fail, works. */
+const isAtPeace = ({ waiting }: Entry, at: number): boolean => waiting !== undefined && at - waiting > peaceMs
 
 const stateOf = (entry: Entry, at: number): LoopState => {
   const { begun, isFailing, limit } = entry

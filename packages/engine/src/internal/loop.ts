@@ -35,7 +35,7 @@ export interface LoopOptions {
 export interface Turn {
   /**
    * Waits for something to do, however long that lasts. A loop that fails goes on failing meanwhile, unless it waits
-   * for longer than a round may take.
+   * for longer than five seconds.
    */
   readonly idle: <A, E, R>(waiting: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Says that there is something to do again. */
