@@ -157,9 +157,9 @@ type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
 /** Stands where a parameter will be. */
 const later = null
 
+/** Keeps a row unless its owner has too many live ones: then there is nothing that it returns. */
 type Insert = (row: TaskRecord.TaskRecord, maxLive: number) => ReturnType<ReturnType<Table["prepared"]>>
 
-/** Keeps a row unless its owner has too many live ones: then there is nothing that it returns. */
 interface Inserts {
   /** For a transaction of the caller, which may come to nothing. */
   readonly alone: Insert
