@@ -21,6 +21,7 @@ import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
 import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as loop from "./internal/loop.ts"
+import * as queueWatch from "./internal/queueWatch.ts"
 
 /**
  * A task that nobody runs, and the attempt that is to be started.
@@ -141,6 +142,7 @@ const make = (createWith: CreateWith) =>
     })
     yield* loop.run({ name: "queue clean-up", rest: memory, restsFirst: true }, () =>
       store.cleanup({ timeToLive: memory, failedTimeToLive: memory }))
+    const hearing = yield* queueWatch.make
     const offer: Offer = ({ attempt, taskId }) =>
       queue.offer({ taskId }, { id: `${taskId}:${attempt}` }).pipe(
         Effect.catchTag("SchemaError", Effect.die),
@@ -148,7 +150,7 @@ const make = (createWith: CreateWith) =>
       )
     return TaskQueue.of({
       offer,
-      take: (use) => queue.take(({ taskId }) => use(taskId)),
+      take: (use) => hearing((restore) => queue.take(({ taskId }) => restore(use(taskId)))),
       createWith: createWith(offer)
     })
   })
@@ -172,7 +174,7 @@ export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQ
  */
 export const layerMemory: Layer.Layer<TaskQueue> = Layer.provide(layerStore, PersistedQueue.layerStoreMemory)
 
-/** The loops of the store log every failed round, which is twice a second; ours log the same outage once. */
+/** The store logs each failed round of its loops, which is twice a second; what matters in that is told by a watch. */
 const quietly = Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 
 /** No lease is shorter in practice: what a dead worker had taken is not missed later than what it had begun. */
@@ -220,9 +222,11 @@ export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueu
   Layer.provide(
     layerStore,
     quietly(
-      PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
+      boundedRedis.persistent(
+        PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
+      )
     )
-  ).pipe(Layer.provide(boundedRedis.layer))
+  )
 
 /**
  * Keeps the queue in the Redis that keeps the tasks. A task is created first and then offered; one that was not, since
