@@ -79,9 +79,15 @@ export class RunningTasks {
   readonly patiently: Patiently = patience.make()
   /** Whether the process goes away: nothing more may begin. */
   isDraining = false
+  private hasKept = false
 
   constructor(services: Services) {
     this.services = services
+  }
+
+  /** Whether there is a task that this process still has, or could not hand back. */
+  get holdsTasks(): boolean {
+    return this.hasKept || this.running.size > 0
   }
 
   readonly has = (taskId: string): boolean => this.running.has(taskId)
@@ -170,7 +176,8 @@ export class RunningTasks {
     const told = command === undefined ? Effect.void : attempt.give(command)
     return Effect.onExit(
       command?._tag === "Release" ? Effect.andThen(told, Effect.suspend(() => onReleased(attempt.task))) : told,
-      () => {
+      (ended) => {
+        if (this.isDraining && Exit.isFailure(ended)) this.hasKept = true
         this.running.delete(attempt.task.taskId)
         slots.leave(parking.seat)
         this.changed.openUnsafe()
