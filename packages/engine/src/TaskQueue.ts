@@ -16,11 +16,13 @@ import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type * as Redis from "effect/persistence/Redis"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
+import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
 import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as loop from "./internal/loop.ts"
+import * as migrations from "./internal/migrations.ts"
 import * as queueWatch from "./internal/queueWatch.ts"
 
 /**
@@ -183,6 +185,9 @@ const settings = ({ lockExpiration = "3 seconds", pollInterval = "1 second" }: Q
   return { pollInterval, lockExpiration: expiration, lockRefreshInterval: Duration.divideUnsafe(expiration, 3) }
 }
 
+/** What every look for entries needs. */
+const columns = ["sequence", "id", "queue_name", "element", "state", "attempts", "visible_at", "acquired_at"]
+
 /**
  * Does what `layerSql` does, with settings.
  *
@@ -191,17 +196,15 @@ const settings = ({ lockExpiration = "3 seconds", pollInterval = "1 second" }: Q
  */
 export const layerSqlWith = (
   options: SqlQueueOptions
-): Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlClient> =>
+): Layer.Layer<TaskQueue, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.unwrap(
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Layer.effect(TaskQueue, make(inTransaction(sql))).pipe(
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const tableName = options.table ?? "mcp_task_queue"
+      return Layer.effect(TaskQueue, Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql)))).pipe(
         Layer.provide(Health.layer),
-        Layer.provide(
-          quietly(
-            PersistedQueue.layerStoreSql({ ...settings(options), tableName: options.table ?? "mcp_task_queue" })
-          )
-        )
-      ))
+        Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName })))
+      )
+    })
   )
 
 /**
@@ -210,7 +213,7 @@ export const layerSqlWith = (
  * @category layers
  * @since 0.2.0
  */
-export const layerSql: Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlClient> = layerSqlWith({})
+export const layerSql: ReturnType<typeof layerSqlWith> = layerSqlWith({})
 
 /**
  * Does what `layerRedis` does, with settings.
