@@ -8,22 +8,25 @@
  * @since 0.2.0
  */
 import type { Stored } from "@effect-mcp-tasks/core/Task"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type * as Redis from "effect/persistence/Redis"
+import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import type * as SqlError from "effect/sql/SqlError"
+import * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
 import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as loop from "./internal/loop.ts"
 import * as migrations from "./internal/migrations.ts"
 import * as queueWatch from "./internal/queueWatch.ts"
+import { TaskStoreError } from "./TaskStoreError.ts"
 
 /**
  * A task that nobody runs, and the attempt that is to be started.
@@ -126,11 +129,26 @@ const separately: CreateWith = (offer) => (create) =>
         })
     }))
 
+const isTold = Predicate.or(
+  Predicate.or(SqlError.isSqlError, (error) => error instanceof TaskStoreError),
+  (error) => error instanceof PersistedQueue.PersistedQueueError
+)
+
+/**
+ * Where a transaction fails with its connection, so does its rollback. The client then gives up the failure and what
+ * became of the rollback as two defects; it is still the storage that failed.
+ */
+const withoutRollback = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.catchCause(transaction, (cause) => {
+    const told = cause.reasons.find((reason) => Cause.isDieReason(reason) && isTold(reason.defect))
+    return told !== undefined && Cause.isDieReason(told) ? Effect.fail(told.defect as E) : Effect.failCause(cause)
+  })
+
 const inTransaction = (sql: SqlClient.SqlClient): CreateWith => (offer) => (create) =>
-  sql.withTransaction(
+  withoutRollback(sql.withTransaction(
     Effect.flatMap(create, (stored) =>
       Effect.as(offer({ taskId: stored.task.taskId, attempt: 1 }), { stored, isOffered: true }))
-  )
+  ))
 
 const make = (createWith: CreateWith) =>
   Effect.gen(function*() {

@@ -2,9 +2,10 @@
  * An entry whose taker has died comes to others, by the servers' own clocks and without any setting, and a queue that
  * cannot be looked into says so.
  */
-import { Health, TaskQueue } from "@effect-mcp-tasks/engine"
+import { Health, TaskQueue, TaskStore } from "@effect-mcp-tasks/engine"
+import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer, Logger, Queue, Schedule } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Layer, Logger, Queue, Schedule } from "effect"
 import { Redis } from "effect/persistence"
 import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
@@ -157,6 +158,18 @@ services.withService(services.postgres, (url) => {
       const schema = yield* services.postgresNewSchema(url)
       yield* outlivesAnOutageToo(url, 5432, (at) =>
         Layer.provide(TaskQueue.layerSql, clients.postgres(at, schema)))
+    }))
+
+    test("refuses a task whose connection is cut in the transaction, and calls it no defect", Effect.gen(function*() {
+      const schema = yield* services.postgresNewSchema(url)
+      const proxy = yield* TcpProxy.make(Number(new URL(url).port) || 5432)
+      const client = clients.postgres(onPort(url, proxy.port), schema)
+      const context = yield* Layer.build(Layer.provideMerge(Layer.merge(TaskQueue.layerSql, TaskStore.layerSql), client))
+      const { createWith } = Context.get(context, TaskQueue.TaskQueue)
+      const { create } = Context.get(context, TaskStore.TaskStore)
+      const created = Effect.tap(Effect.andThen(proxy.cut, create(working(), { maxLive: 1 })), () => proxy.cut)
+      const exit = yield* Effect.exit(createWith(created))
+      assert.isTrue(Exit.isFailure(exit) && exit.cause.reasons.every(Cause.isFailReason), String(exit))
     }))
 
     test(tells, Effect.gen(function*() {

@@ -17,7 +17,8 @@ import * as References from "effect/References"
 import * as loop from "./loop.ts"
 
 /** A queue tries again at once where it is refused, and after a client's five seconds where nobody answers. */
-const peace = Duration.seconds(6)
+const longest = Duration.seconds(6)
+const shortest = Duration.seconds(2)
 
 /**
  * Starts watching, for as long as the scope lives.
@@ -25,7 +26,7 @@ const peace = Duration.seconds(6)
  * **Details**
  *
  * One failure that is followed by none is no outage: a connection was cut, and the next one works. From the second on the
- * queue fails, until there has been none for six seconds.
+ * queue fails, until there has been none for twice as long as they came after each other, and for two seconds.
  *
  * @since 0.2.0
  */
@@ -34,16 +35,18 @@ export const make = Effect.gen(function*() {
   const logger = Logger.make(({ cause, message }) => {
     Queue.offerUnsafe(heard, cause === Cause.empty ? Cause.fail(message) : cause)
   })
-  const next = Effect.timeoutOption(Queue.take(heard), peace)
   let isFailing = false
+  let peace = longest
 
   yield* loop.run({ name: "queue" }, ({ begin, idle }) =>
     Effect.gen(function*() {
       // What was heard in the pause may be over.
       if (isFailing) yield* Queue.clear(heard)
       else yield* Effect.andThen(idle(Queue.take(heard)), begin)
-      const again = yield* next
+      const [took, again] = yield* Effect.timed(Effect.timeoutOption(Queue.take(heard), peace))
+      const known = isFailing ? peace : shortest
       isFailing = Option.isSome(again)
+      peace = isFailing ? Duration.min(Duration.max(known, Duration.times(took, 2)), longest) : longest
       if (Option.isSome(again)) return yield* Effect.failCause(again.value)
     }))
 
