@@ -218,7 +218,8 @@ export const layerSqlWith = (
   Layer.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) => {
       const tableName = options.table ?? "mcp_task_queue"
-      return Layer.effect(TaskQueue, Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql)))).pipe(
+      const checked = Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql)))
+      return Layer.effect(TaskQueue, checked).pipe(
         Layer.provide(Health.layer),
         Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName })))
       )

@@ -1,4 +1,4 @@
-/** What a process that ends cannot hand back is taken up when its lease is over, and not when all tasks are looked at. */
+/** What a process that ends cannot hand back is taken up when its lease is over, not when all tasks are looked at. */
 import { CurrentTask } from "@effect-mcp-tasks/engine"
 import { Fleet, FleetTime } from "@effect-mcp-tasks/testing"
 import { call } from "@effect-mcp-tasks/testing/FleetTools"
@@ -13,7 +13,7 @@ const options: Fleet.ProcessOptions = { lease: "3 seconds", grace: "1 second", s
 const onceOnly = (first: Effect.Effect<string>) => () =>
   Effect.flatMap(CurrentTask.CurrentTask, ({ attempt }) => attempt === 1 ? first : Effect.succeed("elsewhere"))
 
-/** Ends the process that runs a task, in good order, and gives back how long the task then lay about, in milliseconds. */
+/** Ends the process that runs a task, in good order. Gives back for how many milliseconds the task then lay about. */
 const laidFor = Effect.fnUntraced(function*(
   first: Effect.Effect<string>,
   prepare: (leaving: Fleet.Process) => void = () => undefined

@@ -85,7 +85,7 @@ everywhere((test) => {
       hasFailed(yield* become(server, "question", 300), /maxJournalLength/)
     }), { limits: { maxJournalLength: 300 } })
 
-  test("answers may have half of what a task may remember, and a refused one leaves its question open [D6, F9]", (server) =>
+  test("answers may have half of what a task may remember; a refused one leaves its question open [D6, F9]", (server) =>
     Effect.gen(function*() {
       const taskId = yield* server.create("ask two")
       const answer = (key: string, length: number) =>

@@ -61,8 +61,8 @@ const persistently = <A>(reply: Effect.Effect<A, Redis.RedisError>) =>
   )
 
 /**
- * Gives a layer the same Redis, with one difference for what the layer itself does in the background: there each failure
- * is logged, and what was asked is asked again until it is answered.
+ * Gives a layer the same Redis, with one difference for what the layer itself does in the background: there each
+ * failure is logged, and what was asked is asked again until it is answered.
  *
  * **When to use**
  *

@@ -53,8 +53,8 @@ const pauseAfter = (failures: number): Duration.Duration =>
  * **Details**
  *
  * A round that fails, dies or interrupts itself is logged when the one before it had not, and is followed by the next
- * after a pause that grows to five seconds. One that does not end in time is logged while it lasts. The loop reports to `Health`, where there is one: it fails until a round
- * has ended well, so a round is best without a rest in it.
+ * after a pause that grows to five seconds. One that does not end in time is logged while it lasts. The loop reports to
+ * `Health`, where there is one: it fails until a round has ended well, so a round is best without a rest in it.
  *
  * @since 0.2.0
  */

@@ -25,8 +25,8 @@ const shortest = Duration.seconds(2)
  *
  * **Details**
  *
- * One failure that is followed by none is no outage: a connection was cut, and the next one works. From the second on the
- * queue fails, until there has been none for twice as long as they came after each other, and for two seconds.
+ * One failure that is followed by none is no outage: a connection was cut, and the next one works. From the second on
+ * the queue fails, until there has been none for twice as long as they came after each other, and for two seconds.
  *
  * @since 0.2.0
  */

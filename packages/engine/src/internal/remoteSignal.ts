@@ -3,8 +3,8 @@
  *
  * Within the process a signal arrives at once. To others it goes in the background, together with those that came in
  * the meantime. A connection is trusted only while it brings back what is sent over it: once per `heartbeat` a process
- * says hello to itself. When that does not arrive, or anything fails, the process connects again, ever less often until a
- * connection has lasted; the log hears of it once, and once more when it works again. Nobody waits for any of this.
+ * says hello to itself. When that does not arrive, or anything fails, the process connects again, ever less often until
+ * a connection has lasted; the log hears of it once, and once more when it works again. Nobody waits for any of this.
  *
  * @since 0.1.0
  */
@@ -94,6 +94,24 @@ const makeNews = (broken: string, mended: string, report: LoopReport | undefined
   }
 }
 
+/** How long to wait before the next connection: ever longer, until one has lasted. */
+const makePauses = () => {
+  let failures = 0
+  /** Since when the connection has brought back what is sent over it. */
+  let soundSince: number | undefined
+  return {
+    begin: () => {
+      soundSince = undefined
+    },
+    sound: Effect.map(monotonic, (now) => soundSince ??= now),
+    rest: Effect.flatMap(monotonic, (now) => {
+      // One that breaks again and again, and works in between, would be news each time.
+      if (soundSince !== undefined && now - soundSince >= longest) failures = 0
+      return Effect.sleep(Math.min(shortest * 2 ** failures++, longest))
+    })
+  }
+}
+
 /**
  * Makes the signal; its background work ends with the scope.
  *
@@ -113,10 +131,8 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
   )
   const send = (texts: ReadonlyArray<string>) => Effect.timeout(wire.send(texts), patience)
   const doubt = Latch.makeUnsafe()
-  let failures = 0
+  const pauses = makePauses()
   let isEchoed = false
-  /** Since when the connection has brought back what is sent over it. */
-  let soundSince: number | undefined
 
   const hear = (text: string) =>
     Result.match(decode(text), {
@@ -124,7 +140,7 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
       onSuccess: ([from, ...taskIds]) => {
         if (from !== origin) return Effect.asVoid(PubSub.publishAll(hub, taskIds))
         isEchoed = true
-        return Effect.andThen(Effect.map(monotonic, (now) => soundSince ??= now), news.works)
+        return Effect.andThen(pauses.sound, news.works)
       }
     })
 
@@ -137,19 +153,13 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
   })
 
   const listening = Effect.scoped(Effect.gen(function*() {
-    soundSince = undefined
+    pauses.begin()
     const take = yield* wire.listen
     const hearing = Effect.forever(Effect.flatMap(take, (texts) => Effect.forEach(texts, hear, { discard: true })))
     return yield* Effect.raceFirst(hearing, Effect.forever(hello))
   }))
 
-  const again = (cause: unknown) =>
-    Effect.gen(function*() {
-      yield* news.fails(cause)
-      // One that breaks again and again, and works in between, would be news each time.
-      if (soundSince !== undefined && (yield* monotonic) - soundSince >= longest) failures = 0
-      yield* Effect.sleep(Math.min(shortest * 2 ** failures++, longest))
-    })
+  const again = (cause: unknown) => Effect.andThen(news.fails(cause), pauses.rest)
 
   const sending = Effect.flatMap(Queue.takeAll(outbox), (taskIds) =>
     Effect.catchCause(send(texts(origin, taskIds)), (cause) => {
