@@ -124,7 +124,7 @@ const make = Effect.gen(function*() {
   const signal = yield* TaskSignal
   const now = yield* TaskClock
   const lifecycle = yield* lifecycles.make
-  const writer = taskWriter.make({ store, signal, now, lifecycle })
+  const writer = taskWriter.make({ store, signal, now, limits, lifecycle })
   const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {

@@ -1,7 +1,8 @@
 import { CurrentTask, TaskLimits, TaskStore } from "@effect-mcp-tasks/engine"
+import { accept, asking } from "@effect-mcp-tasks/testing/FleetTools"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { call, get, settle, start } from "./TestTools.ts"
+import { call, get, owner, settle, start } from "./TestTools.ts"
 
 const form = { message: "Overwrite?", schema: Schema.Struct({ overwrite: Schema.Boolean }) }
 
@@ -43,4 +44,36 @@ describe("CurrentTask", () => {
       assert.strictEqual(failed.status, "failed")
       assert.match(JSON.stringify(failed), /The step two was refused: .* 900 characters \(maxJournalLength\)/)
     }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), TaskLimits.layer({ maxJournalLength: 900 })])))
+
+  it.effect("an answer that it has no room to remember is refused, and the question stays; a short one always fits", () =>
+    Effect.gen(function*() {
+      const told = { message: "Why?", schema: Schema.Struct({ why: Schema.String }) }
+      const process = yield* start({
+        once: () => Effect.flatMap(CurrentTask.CurrentTask, (task) => Effect.orDie(task.elicit("why", told)))
+      })
+      const answer = (taskId: string, length: number) =>
+        process.engine.answer(owner, taskId, { why: { action: "accept", content: { why: "x".repeat(length) } } })
+      const taskId = yield* call(process, "once")
+      yield* settle
+      const refused = yield* Effect.flip(answer(taskId, 900))
+      assert.strictEqual(refused._tag === "InvalidAnswer" && refused.key, "why")
+      assert.match(refused.message, /more than 900 characters \(maxJournalLength\)/)
+      assert.strictEqual((yield* get(process, taskId)).status, "input_required")
+      yield* answer(taskId, 400)
+      yield* settle
+      assert.strictEqual((yield* get(process, taskId)).status, "completed")
+    }).pipe(Effect.provide([
+      Layer.fresh(TaskStore.layerMemory),
+      TaskLimits.layer({ maxJournalLength: 900, maxEntryLength: 500 })
+    ])))
+
+  it.effect("an answer no longer than a step may be is taken, although nothing more can be remembered", () =>
+    Effect.gen(function*() {
+      const process = yield* start({ once: () => asking("") })
+      const taskId = yield* call(process, "once")
+      yield* settle
+      yield* process.engine.answer(owner, taskId, accept)
+      yield* settle
+      assert.strictEqual((yield* get(process, taskId)).status, "completed")
+    }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), TaskLimits.layer({ maxJournalLength: 300 })])))
 })

@@ -11,11 +11,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { TaskNotFound } from "../TaskEngineError.ts"
+import { InvalidAnswer, TaskNotFound } from "../TaskEngineError.ts"
+import type { Limits } from "../TaskLimits.ts"
 import * as TaskOwner from "../TaskOwner.ts"
 import type { TaskSignal } from "../TaskSignal.ts"
 import { type TaskStore, TaskStoreError, VersionConflict } from "../TaskStore.ts"
 import * as answers from "./answers.ts"
+import * as journalBudget from "./journalBudget.ts"
 import type { Lifecycle } from "./lifecycle.ts"
 
 /** Each lost race means that somebody else got on; this many in a row mean that something is wrong. */
@@ -31,6 +33,7 @@ interface Wish {
 
 interface Services {
   readonly lifecycle: Lifecycle
+  readonly limits: Limits
   readonly store: TaskStore["Service"]
   readonly signal: TaskSignal["Service"]
   readonly now: Effect.Effect<number>
@@ -41,7 +44,7 @@ interface Services {
  *
  * @since 0.1.0
  */
-export const make = ({ lifecycle, now, signal, store }: Services) => {
+export const make = ({ lifecycle, limits, now, signal, store }: Services) => {
   const replace = replacing({ lifecycle, signal, store })
 
   const write = (wish: Wish): Effect.Effect<Task.Stored, WriteError> => {
@@ -70,6 +73,10 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
     const stored = yield* current(owner, taskId)
     if (Task.isTerminal(stored.task)) return
     const responses = yield* Effect.fromResult(answers.checkAll(Task.outstanding(stored.task), given))
+    const refusal = journalBudget.refusal(stored.task, responses, limits)
+    if (refusal !== undefined) {
+      return yield* new InvalidAnswer({ key: responses.map(({ key }) => key).join(", "), message: refusal })
+    }
     yield* unrefused(stored, { _tag: "Answer", at: yield* now, responses })
   })
 
@@ -104,7 +111,7 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
 }
 
 /** Makes what the machine has decided durable, and says so to all who want to know. */
-const replacing = ({ lifecycle, signal, store }: Omit<Services, "now">) =>
+const replacing = ({ lifecycle, signal, store }: Pick<Services, "lifecycle" | "signal" | "store">) =>
 ({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
   const next = events.reduce(TaskMachine.evolve, stored.task)
   return store.replace(stored, next).pipe(
