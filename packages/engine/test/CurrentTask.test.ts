@@ -45,7 +45,7 @@ describe("CurrentTask", () => {
       assert.match(JSON.stringify(failed), /The step two was refused: .* 900 characters \(maxJournalLength\)/)
     }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), TaskLimits.layer({ maxJournalLength: 900 })])))
 
-  it.effect("an answer that it has no room to remember is refused, and the question stays; a short one always fits", () =>
+  it.effect("an answer that it has no room to remember is refused, and the question stays", () =>
     Effect.gen(function*() {
       const told = { message: "Why?", schema: Schema.Struct({ why: Schema.String }) }
       const process = yield* start({

@@ -85,7 +85,7 @@ describe("a server that answers for as long as its port is open", () => {
   const ways: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
     ["what is under way", {}],
     ["what waits to be asked for its body", { expect: "100-continue" }],
-    ["what would rather speak HTTP/2", { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "AA" }]
+    ["what would rather speak HTTP/2", { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "A" }]
   ]
   for (const [what, headers] of ways) {
     it.live(`lets ${what} come to its end, and takes nothing more`, () =>
