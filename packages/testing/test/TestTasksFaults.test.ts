@@ -2,7 +2,7 @@
 import { TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { Fault, FaultyStore, TestTasks } from "@effect-mcp-tasks/testing"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Clock, Effect, Exit, Layer, Schema } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { TestClock } from "effect/testing"
 import * as fs from "node:fs/promises"
@@ -127,6 +127,16 @@ describe("a test whose server does not answer", () => {
       assert.strictEqual(tools.runs.count, 1)
       assert.strictEqual((yield* store.list({ limit: 10 })).length, 1)
     }).pipe(faulty(tools)))
+
+  it.effect("lets the time of a direct call pass itself", () =>
+    Effect.gen(function*() {
+      const { tasks } = yield* services
+      const direct = yield* Effect.forkChild(tasks.direct("work", {}))
+      yield* TestClock.adjust("59 minutes")
+      assert.isUndefined(direct.pollUnsafe())
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* Fiber.join(direct))["structuredContent"], { tookMs: 3_600_000 })
+    }).pipe(faulty(working(Effect.sleep("1 hour")))))
 
   it.live("is told that it needs the test clock", () =>
     Effect.gen(function*() {
