@@ -25,9 +25,9 @@ export const cached = (store: Store): Store => {
       return known === undefined
         ? Effect.tap(store.view(taskId), Option.match({
           onNone: () => Effect.void,
-          onSome: (view) => Effect.sync(() => views.set(taskId, view))
+          onSome: (view) => Effect.sync(() => views.set(taskId, { ...view }))
         }))
-        : Effect.succeedSome(known)
+        : Effect.succeedSome({ ...known })
     }
   }
 }
