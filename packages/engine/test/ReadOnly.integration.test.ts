@@ -64,7 +64,7 @@ const noticed = Effect.fnUntraced(function*<E, E2>(
   const health = Context.get(yield* Layer.build(Layer.provide(engine, clients.quiet)), Health.Health)
   const until = (isSo: (readiness: Health.Readiness) => boolean) =>
     Effect.repeat(health.ready, { until: isSo, schedule: Schedule.spaced("20 millis") }).pipe(
-      Effect.timeout("15 seconds")
+      Effect.timeout("40 seconds")
     )
   yield* until(({ isReady }) => isReady)
   yield* forbid
