@@ -4,12 +4,12 @@
  * and compiles a program that imports them all. Exit code 1 when anything of that fails.
  *
  *   npm run pack             checks only
- *   npm run pack -- out      leaves the tarballs in out/ as well
+ *   npm run pack -- DIR      leaves the tarballs in DIR as well, from the root of the repository where it is relative
  */
 import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join, normalize } from "node:path"
+import { basename, dirname, join, normalize, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -123,7 +123,10 @@ const compileAll = (project: string, entries: ReadonlyArray<string>) => {
   ], project)
 }
 
-const main = (keep: string | undefined) => {
+const main = (directory: string | undefined) => {
+  const keep = directory === undefined ? undefined : resolve(root, directory)
+  // First, so that nobody waits a minute to hear that it cannot be made.
+  if (keep !== undefined) fs.mkdirSync(keep, { recursive: true })
   const packages = publicPackages()
   for (const { directory } of packages) fs.rmSync(join(directory, "dist"), { recursive: true, force: true })
   run(join(bin, "tsc"), ["-b", "tsconfig.build.json"], root)
@@ -137,10 +140,7 @@ const main = (keep: string | undefined) => {
   importClosed(project, packages)
   runAll(project, packages)
   compileAll(project, entries)
-  if (keep !== undefined) {
-    fs.mkdirSync(join(root, keep), { recursive: true })
-    for (const file of tarballs) fs.copyFileSync(file, join(root, keep, file.slice(project.length + 1)))
-  }
+  if (keep !== undefined) for (const file of tarballs) fs.copyFileSync(file, join(keep, basename(file)))
   fs.rmSync(project, { recursive: true, force: true })
   console.log(`pack: ${packages.length} packages, ${entries.length} entry points import and compile`)
 }

@@ -114,8 +114,13 @@ export class TaskEngine extends Context.Service<TaskEngine, {
 /** How long a waiter trusts that a missing signal means that nothing happened. */
 const heartbeat = Duration.seconds(5)
 
-const isUnclear = (error: TaskStoreError | TaskAlreadyExists | TooManyTasks): error is TaskStoreError =>
-  error._tag === "TaskStoreError" && error.mayHaveHappened
+/** A store that is asked again by its own client, after a reply that was lost, answers that the task is there. */
+const isUnclear = (error: TaskStoreError | TaskAlreadyExists | TooManyTasks) =>
+  error._tag === "TaskAlreadyExists" || (error._tag === "TaskStoreError" && error.mayHaveHappened)
+
+/** Whether a task that was found is the one that was to be created, whatever has become of it since. */
+const isSame = (found: Task.Task, created: Task.Task): boolean =>
+  found.owner === created.owner && found.tool === created.tool && found.createdAt === created.createdAt
 
 const make = Effect.gen(function*() {
   const store = storeTime.measured(yield* TaskStore)
@@ -124,7 +129,7 @@ const make = Effect.gen(function*() {
   const signal = yield* TaskSignal
   const now = yield* TaskClock
   const lifecycle = yield* lifecycles.make
-  const writer = taskWriter.make({ store, signal, now, lifecycle })
+  const writer = taskWriter.make({ store, signal, now, lifecycle, maxJournalLength: limits.maxJournalLength })
   const waiters = yield* taskWaiters.make(signal)
 
   const view: TaskEngine["Service"]["view"] = Effect.fnUntraced(function*(owner, taskId) {
@@ -137,10 +142,13 @@ const make = Effect.gen(function*() {
   })
 
   /** Nobody else knows the id: a task that is there although the store did not say so is the one created here. */
-  const confirmed = (taskId: string, error: TaskStoreError) =>
+  const confirmed = <E>(created: Task.Task, error: E) =>
     Effect.flatMap(
-      Effect.orElseSucceed(store.read(taskId), () => Option.none<Task.Stored>()),
-      Option.match({ onNone: () => Effect.fail(error), onSome: Effect.succeed })
+      Effect.orElseSucceed(store.read(created.taskId), () => Option.none<Task.Stored>()),
+      Option.match({
+        onNone: () => Effect.fail(error),
+        onSome: (found) => isSame(found.task, created) ? Effect.succeed(found) : Effect.fail(error)
+      })
     )
 
   const create: TaskEngine["Service"]["create"] = Effect.fnUntraced(function*(task, { started }) {
@@ -151,7 +159,7 @@ const make = Effect.gen(function*() {
     const stored = yield* Effect.catchIf(
       store.create(first, { maxLive: limits.maxLiveTasks }),
       isUnclear,
-      (error) => confirmed(first.taskId, error)
+      (error) => confirmed(first, error)
     )
     yield* lifecycle.created(stored)
     yield* lifecycle.changed({ stored, events, command: "Start" })

@@ -29,7 +29,10 @@ export interface Limits {
   readonly maxSteps: number
   /** Length of the JSON text of one recorded step or one question, in UTF-16 code units. */
   readonly maxEntryLength: number
-  /** Length of the JSON text of all steps, questions and answers of one task together, in UTF-16 code units. */
+  /**
+   * Length of the JSON text of all steps, questions and answers of one task together, in UTF-16 code units. The answers
+   * may have half of it; a client is refused one beyond.
+   */
   readonly maxJournalLength: number
   /** Length of a status message, in UTF-16 code units; a longer one is cut. */
   readonly maxMessageLength: number

@@ -8,19 +8,25 @@
  * @since 0.2.0
  */
 import type { Stored } from "@effect-mcp-tasks/core/Task"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
 import type * as Redis from "effect/persistence/Redis"
+import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
+import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import type * as SqlError from "effect/sql/SqlError"
+import * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
 import * as boundedRedis from "./internal/boundedRedis.ts"
 import * as loop from "./internal/loop.ts"
+import * as migrations from "./internal/migrations.ts"
+import * as queueWatch from "./internal/queueWatch.ts"
+import { TaskStoreError } from "./TaskStoreError.ts"
 
 /**
  * A task that nobody runs, and the attempt that is to be started.
@@ -123,11 +129,26 @@ const separately: CreateWith = (offer) => (create) =>
         })
     }))
 
+const isTold = Predicate.or(
+  Predicate.or(SqlError.isSqlError, (error) => error instanceof TaskStoreError),
+  (error) => error instanceof PersistedQueue.PersistedQueueError
+)
+
+/**
+ * Where a transaction fails with its connection, so does its rollback. The client then gives up the failure and what
+ * became of the rollback as two defects; it is still the storage that failed.
+ */
+const withoutRollback = <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.catchCause(transaction, (cause) => {
+    const told = cause.reasons.find((reason) => Cause.isDieReason(reason) && isTold(reason.defect))
+    return told !== undefined && Cause.isDieReason(told) ? Effect.fail(told.defect as E) : Effect.failCause(cause)
+  })
+
 const inTransaction = (sql: SqlClient.SqlClient): CreateWith => (offer) => (create) =>
-  sql.withTransaction(
+  withoutRollback(sql.withTransaction(
     Effect.flatMap(create, (stored) =>
       Effect.as(offer({ taskId: stored.task.taskId, attempt: 1 }), { stored, isOffered: true }))
-  )
+  ))
 
 const make = (createWith: CreateWith) =>
   Effect.gen(function*() {
@@ -141,6 +162,7 @@ const make = (createWith: CreateWith) =>
     })
     yield* loop.run({ name: "queue clean-up", rest: memory, restsFirst: true }, () =>
       store.cleanup({ timeToLive: memory, failedTimeToLive: memory }))
+    const hearing = yield* queueWatch.make
     const offer: Offer = ({ attempt, taskId }) =>
       queue.offer({ taskId }, { id: `${taskId}:${attempt}` }).pipe(
         Effect.catchTag("SchemaError", Effect.die),
@@ -148,7 +170,7 @@ const make = (createWith: CreateWith) =>
       )
     return TaskQueue.of({
       offer,
-      take: (use) => queue.take(({ taskId }) => use(taskId)),
+      take: (use) => hearing((restore) => queue.take(({ taskId }) => restore(use(taskId)))),
       createWith: createWith(offer)
     })
   })
@@ -172,7 +194,7 @@ export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQ
  */
 export const layerMemory: Layer.Layer<TaskQueue> = Layer.provide(layerStore, PersistedQueue.layerStoreMemory)
 
-/** The loops of the store log every failed round, which is twice a second; ours log the same outage once. */
+/** The store logs each failed round of its loops, which is twice a second; what matters in that is told by a watch. */
 const quietly = Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 
 /** No lease is shorter in practice: what a dead worker had taken is not missed later than what it had begun. */
@@ -180,6 +202,9 @@ const settings = ({ lockExpiration = "3 seconds", pollInterval = "1 second" }: Q
   const expiration = Duration.fromInputUnsafe(lockExpiration)
   return { pollInterval, lockExpiration: expiration, lockRefreshInterval: Duration.divideUnsafe(expiration, 3) }
 }
+
+/** What every look for entries needs. */
+const columns = ["sequence", "id", "queue_name", "element", "state", "attempts", "visible_at", "acquired_at"]
 
 /**
  * Does what `layerSql` does, with settings.
@@ -189,17 +214,16 @@ const settings = ({ lockExpiration = "3 seconds", pollInterval = "1 second" }: Q
  */
 export const layerSqlWith = (
   options: SqlQueueOptions
-): Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlClient> =>
+): Layer.Layer<TaskQueue, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.unwrap(
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Layer.effect(TaskQueue, make(inTransaction(sql))).pipe(
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const tableName = options.table ?? "mcp_task_queue"
+      const checked = Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql)))
+      return Layer.effect(TaskQueue, checked).pipe(
         Layer.provide(Health.layer),
-        Layer.provide(
-          quietly(
-            PersistedQueue.layerStoreSql({ ...settings(options), tableName: options.table ?? "mcp_task_queue" })
-          )
-        )
-      ))
+        Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName })))
+      )
+    })
   )
 
 /**
@@ -208,7 +232,7 @@ export const layerSqlWith = (
  * @category layers
  * @since 0.2.0
  */
-export const layerSql: Layer.Layer<TaskQueue, SqlError.SqlError, SqlClient.SqlClient> = layerSqlWith({})
+export const layerSql: ReturnType<typeof layerSqlWith> = layerSqlWith({})
 
 /**
  * Does what `layerRedis` does, with settings.
@@ -220,9 +244,11 @@ export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueu
   Layer.provide(
     layerStore,
     quietly(
-      PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
+      boundedRedis.persistent(
+        PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
+      )
     )
-  ).pipe(Layer.provide(boundedRedis.layer))
+  )
 
 /**
  * Keeps the queue in the Redis that keeps the tasks. A task is created first and then offered; one that was not, since

@@ -1,9 +1,11 @@
 /** A database that somebody takes away from a running server, or that belongs to somebody else. */
-import { Embedded, Health, TaskEngine, TaskStore } from "@effect-mcp-tasks/engine"
+import { Embedded, Health, TaskEngine, TaskQueue, TaskStore } from "@effect-mcp-tasks/engine"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Schedule } from "effect"
+import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
 import { renameSync } from "node:fs"
 import * as clients from "./clients.ts"
 import * as services from "./services.ts"
@@ -37,20 +39,29 @@ describe("a SQLite file", () => {
     }), 60_000)
 })
 
+/** What keeps a table. */
+type Table = Layer.Layer<never, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient>
+
+/** Makes the tables that it keeps, and lets go of them. */
+const made = (table: Table) => Effect.scoped(Layer.build(Layer.fresh(table)))
+
 /** Tries to keep tasks where the table is not ours. */
 const foreign = <E>(
   client: Layer.Layer<SqlClient.SqlClient, E>,
-  sabotage: Effect.Effect<unknown, unknown, SqlClient.SqlClient>
+  sabotage: Effect.Effect<unknown, unknown, SqlClient.SqlClient>,
+  layer: Table
 ) =>
   Effect.gen(function*() {
     const context = yield* Layer.build(client)
     yield* Effect.provideContext(sabotage, context)
     return yield* Effect.flip(
-      Layer.build(Layer.provide(Layer.fresh(TaskStore.layerSql), Layer.succeedContext(context)))
+      Layer.build(Layer.provide(Layer.fresh(layer), Layer.succeedContext(context)))
     )
   })
 
-const tables: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>, RegExp]> = [
+const tables: ReadonlyArray<
+  readonly [string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>, RegExp, Table?]
+> = [
   [
     "of somebody else",
     Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE mcp_tasks (x INTEGER)`),
@@ -60,30 +71,37 @@ const tables: ReadonlyArray<readonly [string, Effect.Effect<unknown, unknown, Sq
     "that has lost a column",
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
       Effect.andThen(
-        Effect.scoped(Layer.build(Layer.provide(TaskStore.layerSql, Layer.succeed(SqlClient.SqlClient, sql)))),
+        made(TaskStore.layerSql),
         sql`ALTER TABLE mcp_tasks DROP COLUMN body`
       )),
     /^The table mcp_tasks is not as it was made: .*body/
+  ],
+  [
+    "of the queue that is gone",
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(made(TaskQueue.layerSql), sql`DROP TABLE mcp_task_queue`)),
+    /^The table mcp_task_queue is not as it was made: /,
+    TaskQueue.layerSql
   ]
 ]
 
 describe("a table of SQLite", () => {
-  for (const [title, sabotage, reason] of tables) {
+  for (const [title, sabotage, reason, table = TaskStore.layerSql] of tables) {
     it.effect(`${title} is refused with the reason`, () =>
       Effect.gen(function*() {
         const filename = yield* TaskDatabase.file
-        assert.match((yield* foreign(SqliteClient.layer({ filename }), sabotage)).message, reason)
+        assert.match((yield* foreign(SqliteClient.layer({ filename }), sabotage, table)).message, reason)
       }))
   }
 })
 
 services.withService(services.postgres, (url) => {
   describe("a table of Postgres", () => {
-    for (const [title, sabotage, reason] of tables) {
+    for (const [title, sabotage, reason, table = TaskStore.layerSql] of tables) {
       it.live(`${title} is refused with the reason`, () =>
         Effect.gen(function*() {
           const schema = yield* services.postgresNewSchema(url)
-          assert.match((yield* foreign(clients.postgres(url, schema), sabotage)).message, reason)
+          assert.match((yield* foreign(clients.postgres(url, schema), sabotage, table)).message, reason)
         }))
     }
   })

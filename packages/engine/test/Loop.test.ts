@@ -138,4 +138,16 @@ describe("a loop", () => {
       }
       assert.deepStrictEqual(seen, ["turning", "turning", "turning", "turning", "stuck"])
     }).pipe(Effect.scoped))
+
+  it.effect("says that it is stuck, once, and once that it is so no more", () =>
+    Effect.gen(function*() {
+      let rounds = 0
+      const { lines } = yield* running(() => Effect.sleep(rounds++ === 0 ? "10 minutes" : "1 second"))
+      yield* TestClock.adjust("29 seconds")
+      assert.deepStrictEqual(lines, [])
+      yield* TestClock.adjust("9 minutes")
+      assert.deepStrictEqual(lines, ["A background loop is stuck: it is at one round for more than 30s"])
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(lines.slice(1), ["A background loop is not stuck any more"])
+    }).pipe(Effect.scoped))
 })

@@ -9,7 +9,7 @@ import { Task } from "@effect-mcp-tasks/core"
 import { TaskOwner, TaskStore } from "@effect-mcp-tasks/engine"
 import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, Deferred, Effect, Exit, Fiber, Logger, Option, Result, Schema } from "effect"
+import { Array as Arr, Deferred, Effect, Exit, Fiber, Layer, Logger, Option, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentTask } from "../src/CurrentTask.ts"
 import * as LossyStore from "./LossyStore.ts"
@@ -97,6 +97,39 @@ describe("a write whose answer is lost", () => {
       assert.strictEqual((yield* store.list({ limit: 10 })).length, 1)
     }).pipe(quiet, Effect.provide(LossyStore.layer(decide)))
   })
+
+  /** A store that keeps a task before it is asked to, and so finds it there. */
+  const known = (keptAs: (task: Task.Task) => Task.Task) =>
+    Layer.effect(TaskStore.TaskStore, Effect.map(TaskStore.TaskStore, (store) => ({
+      ...store,
+      create: (task: Task.Task, options: { readonly maxLive: number }) =>
+        Effect.andThen(Effect.exit(store.create(keptAs(task), options)), store.create(task, options))
+    }))).pipe(Layer.provide(TaskStore.layerMemory))
+
+  it.effect("that created a task, and was sent again by the store's own client, is found out, too", () => {
+    const runs = { count: 0 }
+    return Effect.gen(function*() {
+      const process = yield* start({ resumable: () => Effect.sync(() => ++runs.count) })
+      const taskId = yield* call(process, "resumable")
+      yield* settle
+      assert.strictEqual((yield* get(process, taskId)).status, "completed")
+      assert.strictEqual(runs.count, 1)
+      const store = yield* TaskStore.TaskStore
+      assert.strictEqual((yield* store.list({ limit: 10 })).length, 1)
+    }).pipe(Effect.provide(known((task) => task)))
+  })
+
+  it.effect("that found another one's task under its id is an error, and runs nothing", () =>
+    Effect.gen(function*() {
+      const process = yield* start({ resumable: () => Effect.die("It has run") })
+      const error = yield* Effect.flip(call(process, "resumable"))
+      assert.strictEqual(error._tag, "TaskAlreadyExists")
+      yield* settle
+      const store = yield* TaskStore.TaskStore
+      assert.deepStrictEqual((yield* store.list({ limit: 10 })).map(({ task }) => [task.owner, task.status]), [
+        ["eve", "working"]
+      ])
+    }).pipe(Effect.provide(known((task) => ({ ...task, owner: "eve" })))))
 
   it.effect("that took up a task is no lost attempt of it", () => {
     let lost = 0

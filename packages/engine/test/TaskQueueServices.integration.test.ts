@@ -1,7 +1,13 @@
-/** An entry whose taker has died comes to others, by the servers' own clocks and without any setting. */
-import { TaskQueue } from "@effect-mcp-tasks/engine"
+/**
+ * An entry whose taker has died comes to others, by the servers' own clocks and without any setting, and a queue that
+ * cannot be looked into says so.
+ */
+import { Health, TaskQueue, TaskStore } from "@effect-mcp-tasks/engine"
+import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Layer, Logger, Queue, Schedule } from "effect"
+import { Redis } from "effect/persistence"
+import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
 import { test } from "./ServerStores.ts"
 import * as services from "./services.ts"
@@ -44,6 +50,71 @@ const outlivesItsTaker = Effect.fnUntraced(function*(url: string, defaultPort: n
   yield* proxy.redirect(port)
 })
 
+/** The same with a worker that waits for entries, and has waited through an outage. */
+const outlivesAnOutageToo = Effect.fnUntraced(function*(url: string, defaultPort: number, reach: Reach) {
+  const port = Number(new URL(url).port) || defaultPort
+  const [proxy, dyingProxy] = yield* Effect.all([TcpProxy.make(port), TcpProxy.make(port)])
+  const other = yield* build(reach(onPort(url, proxy.port)))
+  const found = yield* Queue.make<string>()
+  yield* Effect.forkScoped(Effect.forever(other.take((taskId) => Queue.offer(found, taskId))))
+  yield* other.offer({ taskId: "before", attempt: 1 })
+  assert.strictEqual(yield* Queue.take(found), "before")
+  yield* proxy.redirect(nowhere)
+  yield* proxy.cut
+  yield* Effect.sleep("2 seconds")
+  yield* proxy.redirect(port)
+  const offered = Effect.retry(other.offer({ taskId: "after", attempt: 1 }), Schedule.spaced("100 millis"))
+  yield* Effect.timeout(offered, promised)
+  assert.strictEqual(yield* Effect.timeout(Queue.take(found), promised), "after")
+
+  const dying = yield* build(reach(onPort(url, dyingProxy.port)))
+  const taken = yield* Deferred.make<string>()
+  yield* Effect.forkScoped(dying.take((taskId) => Effect.andThen(Deferred.succeed(taken, taskId), Effect.never)))
+  // Whoever offers an entry looks for it at once, the others within a second.
+  yield* dying.offer({ taskId: "one", attempt: 1 })
+  assert.strictEqual(yield* Deferred.await(taken), "one")
+  yield* dyingProxy.redirect(nowhere)
+  yield* dyingProxy.cut
+  assert.strictEqual(yield* Effect.timeout(Queue.take(found), promised), "one")
+  yield* dyingProxy.redirect(port)
+})
+
+/** Breaks what keeps a queue and nothing else, and mends it; somebody waits for entries all the while. */
+const tellsOfItsOutage = Effect.fnUntraced(function*<R>(
+  queue: Layer.Layer<TaskQueue.TaskQueue, unknown, R>,
+  { mend, spoil }: { readonly spoil: Effect.Effect<unknown, unknown>; readonly mend: Effect.Effect<unknown, unknown> }
+) {
+  const lines: Array<string> = []
+  const logger = Logger.make(({ message }) => void lines.push(String(Array.isArray(message) ? message[0] : message)))
+  const log = Effect.provide(Logger.layer([logger]))
+  const context = yield* log(Layer.build(Layer.fresh(Layer.provideMerge(queue, Health.layer))))
+  const health = Context.get(context, Health.Health)
+  const { offer, take } = Context.get(context, TaskQueue.TaskQueue)
+  const taken = yield* Deferred.make<string>()
+  yield* log(Effect.forkScoped(take((taskId) => Effect.as(Deferred.succeed(taken, taskId), "used"))))
+
+  const becomes = (wanted: Health.LoopState) =>
+    Effect.map(health.ready, ({ loops }) => loops["queue"]).pipe(
+      Effect.repeat({ until: (state) => state === wanted, schedule: Schedule.spaced("50 millis") }),
+      Effect.timeout("15 seconds")
+    )
+  yield* becomes("turning")
+  yield* spoil
+  yield* becomes("failing")
+  yield* Effect.sleep("3 seconds")
+  assert.isFalse((yield* health.ready).isReady)
+  yield* mend
+  yield* becomes("turning")
+  assert.isTrue((yield* health.ready).isReady)
+  yield* offer({ taskId: "one", attempt: 1 })
+  assert.strictEqual(yield* Effect.timeout(Deferred.await(taken), "5 seconds"), "one")
+  assert.deepStrictEqual(lines, ["A background loop fails; it tries on", "A background loop works again"])
+})
+
+const tells = "is not ready while it cannot be looked into, and the log says so once"
+
+const titleAfter = `does so when the other one has waited through an outage`
+
 const title = `gives another worker what a dead one had taken and not begun, within ${promised}`
 
 services.withService(services.redis, (url) => {
@@ -54,6 +125,24 @@ services.withService(services.redis, (url) => {
       yield* outlivesItsTaker(url, 6379, (at) =>
         Layer.provide(TaskQueue.layerRedisWith({ prefix }), clients.redis(at)))
     }))
+
+    test(titleAfter, Effect.gen(function*() {
+      const prefix = services.uniqueName()
+      yield* Layer.build(Layer.provide(services.dropKeysAfter(`{${prefix}}*`), clients.redis(url)))
+      yield* outlivesAnOutageToo(url, 6379, (at) =>
+        Layer.provide(TaskQueue.layerRedisWith({ prefix }), clients.redis(at)))
+    }))
+
+    test(tells, Effect.gen(function*() {
+      const prefix = services.uniqueName()
+      yield* Layer.build(Layer.provide(services.dropKeysAfter(`{${prefix}}*`), clients.redis(url)))
+      const redis = Context.get(yield* Layer.build(clients.redis(url)), Redis.Redis)
+      const key = `{${prefix}}:queue:tasks`
+      yield* tellsOfItsOutage(Layer.provide(TaskQueue.layerRedisWith({ prefix }), clients.redis(url)), {
+        spoil: redis.send("SET", key, "not a list"),
+        mend: redis.send("DEL", key)
+      })
+    }))
   })
 })
 
@@ -63,6 +152,35 @@ services.withService(services.postgres, (url) => {
       const schema = yield* services.postgresNewSchema(url)
       yield* outlivesItsTaker(url, 5432, (at) =>
         Layer.provide(TaskQueue.layerSql, clients.postgres(at, schema)))
+    }))
+
+    test(titleAfter, Effect.gen(function*() {
+      const schema = yield* services.postgresNewSchema(url)
+      yield* outlivesAnOutageToo(url, 5432, (at) =>
+        Layer.provide(TaskQueue.layerSql, clients.postgres(at, schema)))
+    }))
+
+    test("refuses a task whose connection is cut in the transaction, and calls it no defect", Effect.gen(function*() {
+      const schema = yield* services.postgresNewSchema(url)
+      const proxy = yield* TcpProxy.make(Number(new URL(url).port) || 5432)
+      const client = clients.postgres(onPort(url, proxy.port), schema)
+      const layers = Layer.merge(TaskQueue.layerSql, TaskStore.layerSql)
+      const context = yield* Layer.build(Layer.provideMerge(layers, client))
+      const { createWith } = Context.get(context, TaskQueue.TaskQueue)
+      const { create } = Context.get(context, TaskStore.TaskStore)
+      const created = Effect.tap(Effect.andThen(proxy.cut, create(working(), { maxLive: 1 })), () => proxy.cut)
+      const exit = yield* Effect.exit(createWith(created))
+      assert.isTrue(Exit.isFailure(exit) && exit.cause.reasons.every(Cause.isFailReason), String(exit))
+    }))
+
+    test(tells, Effect.gen(function*() {
+      const schema = yield* services.postgresNewSchema(url)
+      const client = clients.postgres(url, schema)
+      const sql = Context.get(yield* Layer.build(client), SqlClient.SqlClient)
+      yield* tellsOfItsOutage(Layer.provide(TaskQueue.layerSql, client), {
+        spoil: sql`ALTER TABLE mcp_task_queue RENAME TO elsewhere`,
+        mend: sql`ALTER TABLE elsewhere RENAME TO mcp_task_queue`
+      })
     }))
   })
 })

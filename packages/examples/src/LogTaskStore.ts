@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type { Task } from "@effect-mcp-tasks/core"
 import { TaskRecord, TaskStore } from "@effect-mcp-tasks/engine"
 import { Effect, FileSystem, Layer, Option, Result, Schema, Semaphore } from "effect"
 
@@ -86,6 +87,8 @@ const view = (row: Row) =>
     Result.mapError(TaskRecord.view(row), (corrupt) => new TaskStore.TaskStoreError({ operation: "view", ...corrupt }))
   )
 
+type ListOptions = Parameters<TaskStore.TaskStore["Service"]["list"]>[0]
+
 const makeReads = (rows: ReadonlyMap<string, Row>) => {
   const find = (isWanted: (row: Row) => boolean) => Effect.sync(() => [...rows.values()].filter(isWanted))
   return {
@@ -105,15 +108,19 @@ const makeReads = (rows: ReadonlyMap<string, Row>) => {
         found.toSorted((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
           .slice(0, limit)
           .map(({ live, taskId, version }) => ({ live, taskId, version }))),
-    list: ({ after, limit, live, owner }: Parameters<TaskStore.TaskStore["Service"]["list"]>[0]) =>
-      find((row) =>
+    list: Effect.fnUntraced(function*({ after, limit, live, owner }: ListOptions) {
+      const found = yield* find((row) =>
         (after === undefined || row.taskId > after) && (live ?? row.live) === row.live &&
         (owner ?? row.owner) === row.owner
-      ).pipe(
-        Effect.map((found) => found.toSorted((a, b) => a.taskId < b.taskId ? -1 : 1).slice(0, limit)),
-        Effect.flatMap(Effect.forEach((row) => Effect.option(Effect.tapError(decode(row, "list"), Effect.logError)))),
-        Effect.map((page) => page.flatMap(Option.toArray))
       )
+      const page: Array<Task.Stored> = []
+      for (const row of found.toSorted((a, b) => a.taskId < b.taskId ? -1 : 1)) {
+        if (page.length >= limit) break
+        const decoded = yield* Effect.option(Effect.tapError(decode(row, "list"), Effect.logError))
+        page.push(...Option.toArray(decoded))
+      }
+      return page
+    })
   }
 }
 

@@ -49,6 +49,19 @@ describe("a file of tasks", () => {
       assert.isTrue(Result.isFailure(opened))
     }))
 
+  it.effect("passes over a record that cannot be decoded, and fills the page with others", () =>
+    Effect.gen(function*() {
+      const path = yield* newFile
+      const kept = yield* Effect.provide(create, store(path), { local: true })
+      const row = { taskId: "a", owner: "ada", live: true, dueAt: null, head: "{}", body: "{", result: null }
+      yield* append(path, `${JSON.stringify({ taskId: "a", row: { ...row, version: 1 } })}\n`)
+      yield* Effect.gen(function*() {
+        const { list, read } = yield* TaskStore.TaskStore
+        assert.deepStrictEqual(yield* list({ limit: 1 }), [kept])
+        assert.strictEqual((yield* Effect.flip(read("a"))).reason, "Corrupt")
+      }).pipe(Effect.provide(store(path)))
+    }))
+
   it.effect("says of the first write that fails that it may have happened, and writes nothing more", () =>
     Effect.gen(function*() {
       const path = yield* newFile

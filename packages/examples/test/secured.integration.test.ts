@@ -19,12 +19,11 @@ const hasCurl = spawnSync("bash", ["-c", "command -v curl"]).status === 0
 describe("npm run start:secured", () => {
   it.live("prints commands that show who gets in, and that a task is its owner's alone [I2, K1, K2, K6]", () =>
     Effect.gen(function*() {
-      const env = { ...process.env, PORT: String(yield* freePort) }
+      const port = String(yield* freePort)
       const isUp = /Ctrl\+C/
-      const { terminate, welcome } = yield* Program.launch(process.execPath, Program.fromSource("startSecured.ts"), {
-        env,
-        isUp
-      })
+      const args = [...Program.fromSource("startSecured.ts"), "--port", port]
+      const { terminate, welcome } = yield* Program.launch(process.execPath, args, { isUp })
+      assert.include(welcome, `http://127.0.0.1:${port}/mcp`)
       const commands = welcome.slice(welcome.indexOf("# 0."), welcome.indexOf("Ctrl+C"))
       assert.include(commands, "Authorization: Bearer $ada")
       if (hasCurl) {

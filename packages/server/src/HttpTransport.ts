@@ -40,6 +40,7 @@ export interface HttpOptions {
   /**
    * Origins, such as `https://app.example`, whose pages may call besides those served from an allowed host. Pages from
    * `localhost` and the like may call where the server itself is addressed so; elsewhere they must be named here.
+   * What browsers want to hear of it before they send such a request (CORS) is `HttpRouter.cors`, beside this layer.
    */
   readonly allowedOrigins?: ReadonlyArray<string> | undefined
   /** The largest body that is read, in bytes; 4 MiB. */

@@ -105,7 +105,8 @@ describe("a request without a token", () => {
       const port = yield* start()
       const document = "/.well-known/oauth-protected-resource"
       for (const wrong of [{ origin: "http://evil.example" }, { host: "evil.example" }]) {
-        for (const path of ["/mcp", "/mcp?query", `${document}/mcp`, document]) {
+        const spellings = ["//mcp", "/MCP", "/mcp/", "/%6dcp", "/mcp;x", "/mcp#x"]
+        for (const path of ["/mcp", "/mcp?query", ...spellings, `${document}/mcp`, document]) {
           for (const method of path.startsWith(document) ? ["GET"] : ["GET", "POST", "OPTIONS"]) {
             for (const token of [{}, { authorization: "Bearer bad" }, { authorization: "Bearer ada" }]) {
               const headers = { ...listing.headers, ...wrong, ...token }

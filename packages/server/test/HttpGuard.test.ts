@@ -1,6 +1,8 @@
 /** Who and what is let in over loopback HTTP before a message is read. */
+import { TaskOwner } from "@effect-mcp-tasks/engine"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
 import { gzipSync } from "node:zlib"
 import { connect } from "node:net"
 import { exchange, isListing, isRefusal, listing, listingWith, message, serve } from "./TestServer.ts"
@@ -38,6 +40,29 @@ describe("Origin", () => {
         "http://page.example"
       ]
       for (const origin of refused) isRefusal(yield* exchange({ port, ...listingWith({ origin }) }), 403)
+    }))
+
+  it.live("whose pages may call is told so by CORS beside the endpoint, and another one's are not [A2]", () =>
+    Effect.gen(function*() {
+      const page = "https://page.example"
+      const cors = HttpRouter.cors({ allowedOrigins: [page], exposedHeaders: ["www-authenticate", "retry-after"] })
+      const port = yield* serve({ allowedOrigins: [page] }, {}, (endpoint) =>
+        Layer.merge(HttpRouter.provideRequest(TaskOwner.layerAnonymous)(endpoint), cors))
+      const asked = "content-type,mcp-method,mcp-protocol-version"
+      const preflight = yield* exchange({
+        port,
+        path: "/mcp",
+        method: "OPTIONS",
+        headers: { origin: page, "access-control-request-method": "POST", "access-control-request-headers": asked }
+      })
+      assert.strictEqual(preflight.status, 204)
+      assert.strictEqual(preflight.headers["access-control-allow-headers"], asked)
+      const answer = yield* exchange({ port, ...listingWith({ origin: page }) })
+      isListing(answer)
+      assert.strictEqual(answer.headers["access-control-allow-origin"], page)
+      const other = yield* exchange({ port, ...listingWith({ origin: "https://other.example" }) })
+      assert.notStrictEqual(other.headers["access-control-allow-origin"], "https://other.example")
+      isRefusal(other, 403)
     }))
 
   it.live("of this machine is refused where the server has a public name, unless it is allowed itself [A2]", () =>

@@ -34,7 +34,9 @@ const opened = Effect.fnUntraced(function*(extra: Layer.Layer<never, never, Http
   const scope = yield* Scope.make()
   const serving = yield* Effect.forkChild(Layer.buildWithScope(Layer.fresh(served), scope))
   const at = yield* Deferred.await(port)
-  const ask = (path: string) => TestServer.exchange({ port: at, method: "GET", path, headers: {} })
+  yield* Effect.addFinalizer(() => Deferred.succeed(ended, undefined))
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    TestServer.exchange({ port: at, method: "GET", path, headers })
   return {
     answer: TestServer.exchange({ port: at, ...TestServer.listing }),
     ask,
@@ -80,23 +82,31 @@ describe("a server that answers for as long as its port is open", () => {
       assert.match(String((yield* Effect.flip(server.answer)).cause), /ECONNREFUSED/)
     }))
 
-  it.live("lets what is under way come to its end, and takes nothing more", () =>
-    Effect.gen(function*() {
-      const begun = yield* Deferred.make<void>()
-      const gate = yield* Deferred.make<void>()
-      const slow = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(gate))
-      const server = yield* opened(HttpRouter.add("GET", "/slow", Effect.as(slow, HttpServerResponse.text("done"))))
-      yield* server.becomeReady
-      const pending = yield* Effect.forkChild(server.ask("/slow"))
-      yield* Deferred.await(begun)
-      const stopping = yield* server.stop
-      yield* Effect.yieldNow
-      isUnavailable(yield* server.answer)
-      yield* Deferred.succeed(gate, undefined)
-      assert.strictEqual((yield* Fiber.join(pending)).text, "done")
-      yield* server.end
-      yield* Fiber.join(stopping)
-    }))
+  const ways: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]> = [
+    ["what is under way", {}],
+    ["what waits to be asked for its body", { expect: "100-continue" }],
+    ["what would rather speak HTTP/2", { connection: "Upgrade, HTTP2-Settings", upgrade: "h2c", "http2-settings": "A" }]
+  ]
+  for (const [what, headers] of ways) {
+    it.live(`lets ${what} come to its end, and takes nothing more`, () =>
+      Effect.gen(function*() {
+        const begun = yield* Deferred.make<void>()
+        const gate = yield* Deferred.make<void>()
+        const slow = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(gate))
+        const server = yield* opened(HttpRouter.add("GET", "/slow", Effect.as(slow, HttpServerResponse.text("done"))))
+        yield* server.becomeReady
+        const pending = yield* Effect.forkChild(server.ask("/slow", headers))
+        yield* Deferred.await(begun)
+        const stopping = yield* server.stop
+        // Long enough for what is not waited for to be interrupted.
+        yield* Effect.sleep("50 millis")
+        isUnavailable(yield* server.answer)
+        yield* Deferred.succeed(gate, undefined)
+        assert.strictEqual((yield* Fiber.join(pending)).text, "done")
+        yield* server.end
+        yield* Fiber.join(stopping)
+      }))
+  }
 
   it.live("does not wait for a request that cannot be interrupted", () =>
     Effect.gen(function*() {

@@ -299,7 +299,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "left tasks not taken up",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `yield* Effect.forEach(page, takeUpEach, { discard: true })`,
+    was: `yield* Effect.forEach(page, takeUpEach, { concurrency: "unbounded", discard: true })`,
     is: ``
   },
   {

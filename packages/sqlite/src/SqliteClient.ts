@@ -217,7 +217,7 @@ export const make = Effect.fnUntraced(function*(config: SqliteClientConfig): Eff
   const synchronous = config.synchronous ?? "FULL"
   const db = yield* Open.open({ filename: config.filename, readonly, busyTimeoutMillis, synchronous })
   if (config.exclusive === true) yield* Exclusive.hold(db, busyTimeoutMillis)
-  const place = Place.make(db)
+  const place = Place.make(db, config.filename)
   const lease = Lease.make({ db, place, statements: Statements.make(db, config.statementCacheSize ?? 200) })
 
   const client = yield* Client.make({

@@ -5,6 +5,9 @@ import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
+/** Whom file modes bind, as they do not bind the superuser: somebody else then. */
+export const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+
 /** Runs `test/fixtures/<name>` to its end and answers with its exit code and everything it printed. */
 export const runChild = (
   name: string,

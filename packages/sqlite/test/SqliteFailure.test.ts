@@ -1,21 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Fiber } from "effect"
 import {
   chmodSync,
   closeSync,
-  linkSync,
   openSync,
   readFileSync,
+  readdirSync,
   renameSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync,
   writeSync
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Failure from "../src/internal/failure.ts"
 import * as Place from "../src/internal/place.ts"
-import { runChild, startChild } from "./ChildProcess.ts"
+import { nobody, runChild } from "./ChildProcess.ts"
 import * as TempDatabase from "./TempDatabase.ts"
 
 const table = Effect.fnUntraced(function*(filename: string) {
@@ -94,14 +95,33 @@ describe("opening", () => {
         // SQLite can read a WAL database only where it can create its shared-memory file.
         chmodSync(dirname(filename), 0o777)
         chmodSync(filename, 0o444)
-        // File modes do not bind the superuser, so the file is opened as somebody else then.
-        const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
         const { code, output } = yield* runChild("open.ts", [filename], nobody)
         assert.strictEqual(code, 1, output)
         assert.include(output, "SqlError")
-        assert.include(output, "read-only")
+        assert.include(output, `the database is read-only: ${filename} may not be written`)
+        // A log that was left here would have the modes of the file, and keep out whoever comes when it has others.
+        assert.deepStrictEqual(readdirSync(dirname(filename)), [basename(filename)])
+        chmodSync(filename, 0o666)
+        assert.strictEqual((yield* runChild("open.ts", [filename], nobody)).code, 0)
       }))
   }
+
+  it.effect("a file with a log that the process may not write names the log", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const db = yield* Effect.acquireRelease(
+        Effect.sync(() => new DatabaseSync(filename)),
+        (db) => Effect.sync(() => db.close())
+      )
+      db.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
+      chmodSync(dirname(filename), 0o777)
+      chmodSync(filename, 0o666)
+      chmodSync(`${filename}-shm`, 0o666)
+      chmodSync(`${filename}-wal`, 0o444)
+      const { code, output } = yield* runChild("open.ts", [filename], nobody)
+      assert.strictEqual(code, 1, output)
+      assert.include(output, `${filename}-wal may not be written`)
+    }))
 })
 
 describe("opening a file that is not in WAL mode yet", () => {
@@ -130,79 +150,6 @@ describe("opening a file that is not in WAL mode yet", () => {
       assert.strictEqual(failure.reason._tag, "LockTimeoutError")
       assert.include(failure.message, filename)
       holder.close()
-    }))
-})
-
-describe("exclusive", () => {
-  const busyTimeout = "20 millis"
-
-  it.effect("keeps a second one out, says why, and lets it in once the first is gone", () =>
-    Effect.gen(function*() {
-      const filename = yield* TempDatabase.file
-      const first = yield* Scope.make()
-      yield* Scope.provide(TempDatabase.client({ filename, exclusive: true }), first)
-      const failure = yield* Effect.flip(TempDatabase.client({ filename, exclusive: true, busyTimeout }))
-      assert.strictEqual(failure.reason._tag, "LockTimeoutError")
-      assert.include(failure.message, `${filename} is kept by another process`)
-      // A failed attempt must not have let the first one's lock go.
-      yield* Effect.flip(TempDatabase.client({ filename, exclusive: true, busyTimeout }))
-      yield* Scope.close(first, Exit.void)
-      yield* TempDatabase.client({ filename, exclusive: true, busyTimeout })
-    }))
-
-  it.effect("lets those that do not ask for it read and write", () =>
-    Effect.gen(function*() {
-      const filename = yield* TempDatabase.file
-      const keeper = yield* TempDatabase.client({ filename, exclusive: true })
-      const visitor = yield* TempDatabase.client({ filename })
-      yield* visitor`CREATE TABLE t (x)`
-      yield* keeper`INSERT INTO t VALUES (1)`
-      assert.deepStrictEqual(yield* visitor`SELECT x FROM t`, [{ x: 1 }])
-    }))
-
-  it.effect("waits for one that is going, for the busy timeout", () =>
-    Effect.gen(function*() {
-      const filename = yield* TempDatabase.file
-      const first = yield* Scope.make()
-      yield* Scope.provide(TempDatabase.client({ filename, exclusive: true }), first)
-      const opening = yield* Effect.forkScoped(
-        TempDatabase.client({ filename, exclusive: true }),
-        { startImmediately: true }
-      )
-      assert.isUndefined(opening.pollUnsafe())
-      yield* Scope.close(first, Exit.void)
-      yield* Fiber.join(opening)
-    }))
-
-  it.live("ends with its process, however that ends", () =>
-    Effect.gen(function*() {
-      const filename = yield* TempDatabase.file
-      const holder = yield* startChild("holdExclusive.ts", [filename])
-      yield* Effect.flip(TempDatabase.client({ filename, exclusive: true, busyTimeout }))
-      yield* holder.kill
-      yield* TempDatabase.client({ filename, exclusive: true })
-    }))
-
-  it.effect("is refused where the file has another name", () =>
-    Effect.gen(function*() {
-      const filename = yield* TempDatabase.file
-      const first = yield* Scope.make()
-      yield* Scope.provide(TempDatabase.client({ filename }), first)
-      linkSync(filename, `${filename}.link`)
-      for (const name of [filename, `${filename}.link`]) {
-        const failure = yield* Effect.flip(TempDatabase.client({ filename: name, exclusive: true, busyTimeout }))
-        assert.include(failure.message, "has 2 names (hard links)")
-        assert.include(failure.message, name)
-      }
-      unlinkSync(`${filename}.link`)
-      yield* TempDatabase.client({ filename, exclusive: true, busyTimeout })
-      yield* Scope.close(first, Exit.void)
-    }))
-
-  it.effect("needs nothing in memory", () =>
-    Effect.gen(function*() {
-      yield* TempDatabase.client({ filename: ":memory:", exclusive: true })
-      yield* TempDatabase.client({ filename: ":memory:", exclusive: true, busyTimeout })
     }))
 })
 
@@ -304,7 +251,7 @@ describe("the place of a database", () => {
     )
     db.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")
     let now = 0
-    const place = Place.make(db, () => now)
+    const place = Place.make(db, filename, () => now)
     const check = (after: number) => {
       now += after
       place.check()
@@ -330,6 +277,27 @@ describe("the place of a database", () => {
       }))
   }
 
+  it.effect("is not the one that a link leads to any more", () =>
+    Effect.gen(function*() {
+      const filename = yield* TempDatabase.file
+      const link = `${filename}.link`
+      symlinkSync(filename, link)
+      const db = yield* Effect.acquireRelease(
+        Effect.sync(() => new DatabaseSync(link)),
+        (db) => Effect.sync(() => db.close())
+      )
+      let now = 0
+      const place = Place.make(db, link, () => now += 1_000)
+      place.check()
+      unlinkSync(link)
+      writeFileSync(`${filename}.other`, "")
+      symlinkSync(`${filename}.other`, link)
+      assert.throws(() => place.check(), `${link} was replaced while it was in use`)
+      unlinkSync(link)
+      symlinkSync(filename, link)
+      place.check()
+    }))
+
   it.effect("is looked after by every statement but those of a transaction that has begun", () =>
     Effect.gen(function*() {
       const { check, db, filename } = yield* opened
@@ -343,7 +311,7 @@ describe("the place of a database", () => {
   it.effect("in memory is none", () =>
     Effect.sync(() => {
       let now = 0
-      Place.make(new DatabaseSync(":memory:"), () => now += 5_000).check()
+      Place.make(new DatabaseSync(":memory:"), ":memory:", () => now += 5_000).check()
     }))
 
   it.effect("fails a statement as a lost connection", () =>

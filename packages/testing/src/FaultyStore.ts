@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Fault } from "./Fault.ts"
 import * as faultScript from "./internal/faultScript.ts"
+import * as silence from "./internal/silence.ts"
 
 /**
  * The operations of a store.
@@ -110,7 +111,11 @@ const make = Effect.map(TaskStore.TaskStore, (store) => {
       calls.push(call)
       const { operation } = call
       const keys = writes.has(operation) ? [operation, "writes", "any"] as const : [operation, "any"] as const
-      return script.suffer({ keys }, effect, (why) => Effect.fail(unavailable(operation, why)))
+      return script.suffer(
+        { keys, keepSilent: silence.keep },
+        effect,
+        (why) => Effect.fail(unavailable(operation, why))
+      )
     })
   return Context.make(TaskStore.TaskStore, around(store, through)).pipe(
     Context.add(FaultyStore, {

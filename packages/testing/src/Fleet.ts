@@ -21,6 +21,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import * as FaultyClock from "./FaultyClock.ts"
 import { Link } from "./FleetLink.ts"
@@ -68,6 +69,25 @@ export class Fleet extends Context.Service<Fleet, {
 const gated = <I, S extends object>(key: Context.Key<I, S>, link: Link) => (service: S) =>
   Layer.succeed(key, link.gate(service))
 
+/** Links that are cut when their scope closes: a process that outlives its test waits in silence, and takes no time. */
+const makeLinks = Effect.gen(function*() {
+  const links = new Set<Link>()
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const link of links) link.cut()
+    }))
+  return links
+})
+
+/** Signals as one process hears them. When the place has gone it hears nothing more, and that is all. */
+const hearing = Effect.fnUntraced(function*(signal: TaskSignal.TaskSignal["Service"], place: Scope.Scope) {
+  const hub = yield* PubSub.unbounded<string>()
+  const arriving = yield* Scope.provide(signal.subscribe, place)
+  const passing = Effect.flatMap(PubSub.takeAll(arriving), (taskIds) => PubSub.publishAll(hub, taskIds))
+  yield* Effect.forkIn(Effect.forever(passing), place)
+  return PubSub.subscribe(hub)
+})
+
 /**
  * One process at a time over the store that is provided, each with an engine that shares nothing but the store.
  *
@@ -79,10 +99,17 @@ export const single = <E>(
 ): Layer.Layer<Fleet, never, TaskStore.TaskStore> =>
   Layer.effect(
     Fleet,
-    Effect.map(TaskStore.TaskStore, (store) => ({
-      store,
-      engine: (link: Link) => Layer.provide(engine, gated(TaskStore.TaskStore, link)(store))
-    }))
+    Effect.gen(function*() {
+      const store = yield* TaskStore.TaskStore
+      const links = yield* makeLinks
+      return {
+        store,
+        engine: (link: Link) => {
+          links.add(link)
+          return Layer.provide(engine, gated(TaskStore.TaskStore, link)(store))
+        }
+      }
+    })
   )
 
 /**
@@ -121,10 +148,13 @@ export const replicas = (
       const store = yield* TaskStore.TaskStore
       const workers = yield* TaskWorkers.TaskWorkers
       const signal = yield* TaskSignal.TaskSignal
+      const place = yield* Effect.scope
+      const links = yield* makeLinks
       return {
         store,
-        engine: (link: Link, options: ProcessOptions) =>
-          Replicated.layerWith(options).pipe(
+        engine: (link: Link, options: ProcessOptions) => {
+          links.add(link)
+          return Replicated.layerWith(options).pipe(
             Layer.provide(TaskClock.layerReading(link.through("time", time))),
             Layer.provide([
               gated(TaskStore.TaskStore, link)(store),
@@ -132,12 +162,16 @@ export const replicas = (
               Layer.effect(TaskQueue.TaskQueue, Effect.map(TaskQueue.TaskQueue, link.gateQueue)).pipe(
                 Layer.provide(queue)
               ),
-              Layer.succeed(TaskSignal.TaskSignal, {
-                publish: (taskId) => link.isDeaf ? Effect.void : link.through("publish", signal.publish(taskId)),
-                subscribe: signal.subscribe
-              })
+              Layer.effect(
+                TaskSignal.TaskSignal,
+                Effect.map(hearing(signal, place), (subscribe) => ({
+                  publish: (taskId) => link.isDeaf ? Effect.void : link.through("publish", signal.publish(taskId)),
+                  subscribe
+                }))
+              )
             ])
           )
+        }
       }
     })
   )
@@ -165,7 +199,7 @@ export interface Process {
  *
  * **Gotchas**
  *
- * A process that is neither stopped nor killed lives as long as the test's fiber.
+ * A process that is neither stopped nor killed is cut off from what it shares when the layer of its fleet closes.
  *
  * @category running
  * @since 0.2.0

@@ -105,32 +105,64 @@ export const accept = { confirm: { action: "accept", content: { overwrite: true 
 export const owner = TaskOwner.principal({ issuer: "https://issuer.example", subject: "ada" })
 
 /**
- * Calls a tool as a task, for a client that can be asked.
+ * Who takes a call, and sees to its task.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface Taking {
+  readonly tools: TaskTools.TaskTools["Service"]
+  readonly runner: TaskRunner.TaskRunner["Service"]
+}
+
+/**
+ * What a test can say of a call: whose it is, what its client declared, and what it brings along.
+ *
+ * @category models
+ * @since 0.2.0
+ */
+export interface CallOptions extends Partial<Pick<TaskRunner.TaskRequest, "owner" | "capabilities" | "journal">> {
+  readonly text?: string | undefined
+  readonly traceparent?: string | undefined
+}
+
+/**
+ * Calls a tool as a task; for `owner`, and for a client that can be asked, unless it is said otherwise.
  *
  * @category running
  * @since 0.2.0
  */
-export const call = Effect.fnUntraced(function*(
-  process: {
-    readonly tools: TaskTools.TaskTools["Service"]
-    readonly runner: TaskRunner.TaskRunner["Service"]
-  },
+export const submit = Effect.fnUntraced(function*(
+  { runner, tools }: Taking,
   name: "resumable" | "once",
-  text = "",
-  capabilities: Schema.JsonObject = { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } }
+  { text = "", traceparent, ...options }: CallOptions
 ) {
-  const tool = Option.getOrThrow(process.tools.get(name))
-  const decoded = Result.getOrThrow(yield* tool.call({ text }))
-  const stored = yield* process.runner.submit({
+  const tool = Option.getOrThrow(tools.get(name))
+  const stored = yield* runner.submit({
     owner,
     tool,
-    call: decoded,
+    call: Result.getOrThrow(yield* tool.call({ text })),
     arguments: { text },
-    capabilities,
-    traceparent: undefined
+    capabilities: { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
+    traceparent,
+    ...options
   })
   return stored.task.taskId
 })
+
+/**
+ * Calls a tool as a task of `owner`, for a client that can be asked unless its capabilities are given.
+ *
+ * @category running
+ * @since 0.2.0
+ */
+export const call = (
+  process: Taking,
+  name: "resumable" | "once",
+  text = "",
+  capabilities?: Schema.JsonObject
+): ReturnType<typeof submit> =>
+  submit(process, name, capabilities === undefined ? { text } : { text, capabilities })
 
 /**
  * What a poll shows, as far as tests look at it.

@@ -53,6 +53,40 @@ export const completed = (task: Task.WorkingTask, result = `{"content":[]}`): Ta
 }
 
 /**
+ * The same task, while it waits for its user.
+ *
+ * @category fixtures
+ * @since 0.2.0
+ */
+export const inputRequired = (task: Task.WorkingTask): Task.InputRequiredTask => {
+  const { cancelRequested: _, ...rest } = task
+  const request = { method: "roots/list", params: {} } as const
+  return { ...rest, status: "input_required", questions: [{ key: "where", request, state: "outstanding" }] }
+}
+
+/**
+ * The same task, ended with an error.
+ *
+ * @category fixtures
+ * @since 0.2.0
+ */
+export const failed = (task: Task.WorkingTask): Task.FailedTask => {
+  const { cancelRequested: _, running: __, ...rest } = task
+  return { ...rest, status: "failed", error: { code: -32603, message: "The kettle is broken" } }
+}
+
+/**
+ * The same task, ended since its client asked for it.
+ *
+ * @category fixtures
+ * @since 0.2.0
+ */
+export const cancelled = (task: Task.WorkingTask): Task.CancelledTask => {
+  const { cancelRequested: _, running: __, ...rest } = task
+  return { ...rest, status: "cancelled" }
+}
+
+/**
  * A task as JSON text brings it back: without `-0`, in the order in which its members were written.
  *
  * @category fixtures

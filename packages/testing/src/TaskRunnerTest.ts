@@ -11,6 +11,7 @@ import type * as Layer from "effect/Layer"
 import type { Fleet } from "./Fleet.ts"
 import type { Time } from "./FleetTime.ts"
 import { register } from "./internal/register.ts"
+import * as runnerCalls from "./internal/runnerCalls.ts"
 import * as runnerCrashes from "./internal/runnerCrashes.ts"
 import * as runnerFaults from "./internal/runnerFaults.ts"
 import * as runnerLostReplies from "./internal/runnerLostReplies.ts"
@@ -63,6 +64,7 @@ export interface Options {
  */
 export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...runnerRuns.cases,
+  ...runnerCalls.cases,
   ...runnerRestarts.cases,
   ...runnerCrashes.cases,
   ...runnerReplicas.cases,

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 
@@ -18,19 +19,39 @@ type Signal = TaskSignal.TaskSignal["Service"]
 export const listener = Effect.fnUntraced(function*(signal: Signal) {
   const subscription = yield* signal.subscribe
   const heard = new Set<string>()
-  yield* Effect.forkScoped(Effect.forever(Effect.map(PubSub.take(subscription), (taskId) => heard.add(taskId))))
+  // All that has come at once: to take one by one would give time a turn after each.
+  yield* Effect.forkScoped(Effect.forever(Effect.map(PubSub.takeAll(subscription), (taskIds) => {
+    for (const taskId of taskIds) heard.add(taskId)
+  })))
   return heard
 })
 
+/** How often a test looks, every 20 milliseconds. It counts, since the clock of a test may take longer steps. */
+const patience = 1_000
+
 /**
- * Says it at one end until it is heard at the other, for at most 20 seconds.
+ * Looks every 20 milliseconds until it is so, a thousand times at the most, and gives back how often it looked in vain.
+ *
+ * @category running
+ * @since 0.2.0
+ */
+export const comes = Effect.fnUntraced(function*(what: string, isSo: () => boolean, before: Effect.Effect<void>) {
+  for (let looks = 0; looks < patience; looks++) {
+    if (isSo()) return looks
+    yield* before
+    // A test's clock may go on by many looks at once: whoever listens has its turn between two of them all the same.
+    yield* Effect.yieldNow
+    yield* Effect.sleep("20 millis")
+  }
+  return yield* new Cause.TimeoutError(`It was not heard: ${what}`)
+})
+
+/**
+ * Says it at one end until it is heard at the other, every 20 milliseconds, a thousand times at the most. Gives back
+ * how often it was said.
  *
  * @category running
  * @since 0.1.0
  */
-export const reaches = Effect.fnUntraced(function*(from: Signal, heard: ReadonlySet<string>, taskId: string) {
-  while (!heard.has(taskId)) {
-    yield* from.publish(taskId)
-    yield* Effect.sleep("20 millis")
-  }
-}, Effect.timeout("20 seconds"))
+export const reaches = (from: Signal, heard: ReadonlySet<string>, taskId: string) =>
+  comes(taskId, () => heard.has(taskId), from.publish(taskId))

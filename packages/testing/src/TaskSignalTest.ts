@@ -44,8 +44,8 @@ export interface Options {
  *
  * **Gotchas**
  *
- * A case says its signals again every 20 milliseconds until they arrive, and gives up after 20 seconds. Let a test's
- * clock go on meanwhile.
+ * A case says its signals again every 20 milliseconds until they arrive, a thousand times at the most. Run it by real
+ * time, or let a test's clock go on meanwhile, by steps of any length.
  *
  * @category suites
  * @since 0.1.0

@@ -9,6 +9,7 @@
 import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import { register } from "./internal/register.ts"
 import * as storeExactness from "./internal/storeExactness.ts"
+import * as storeMany from "./internal/storeMany.ts"
 import * as storeProcesses from "./internal/storeProcesses.ts"
 import * as storeRaces from "./internal/storeRaces.ts"
 import * as storeReads from "./internal/storeReads.ts"
@@ -66,6 +67,7 @@ export interface Options {
 export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...storeWrites.cases,
   ...storeReads.cases,
+  ...storeMany.cases,
   ...storeRaces.cases,
   ...storeExactness.cases,
   ...storeProcesses.cases

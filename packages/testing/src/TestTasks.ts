@@ -4,7 +4,8 @@
  *
  * Nothing in it is a stand-in but the transport and the clock: requests are the text of the protocol, and they go
  * through the real dispatcher, engine, runner and sweeper to the store that is provided. Whoever waits for a task lets
- * the test's clock go on to the next moment at which something in the server wakes, and looks again.
+ * the test's clock go on to the next moment at which something in the server wakes, and looks again. What is real, such
+ * as a file that a handler reads, is waited for before time goes on.
  *
  * @since 0.1.0
  */
@@ -24,6 +25,7 @@ import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -33,11 +35,18 @@ import * as FaultyStore from "./FaultyStore.ts"
 import * as alarmClock from "./internal/alarmClock.ts"
 import type { Refused } from "./internal/protocolClient.ts"
 import * as protocolClient from "./internal/protocolClient.ts"
+import * as realWorld from "./internal/realWorld.ts"
+import * as silence from "./internal/silence.ts"
 
 /**
  * @since 0.1.0
  */
 export { Refused } from "./internal/protocolClient.ts"
+
+/**
+ * @since 0.2.0
+ */
+export { NoReply } from "./internal/silence.ts"
 
 /**
  * The task will not get into the status that was waited for, since it has ended; or the call was answered directly.
@@ -73,7 +82,7 @@ export interface TestTask {
   readonly taskId: string
   /** The task as it is now (`tasks/get`). */
   readonly now: Effect.Effect<TaskWire.DetailedTask, Refused>
-  /** Lets time pass until the task has a status. Fails when it ends in another one. */
+  /** Lets time pass until the task has a status. Fails when it ends in another one, by its `ttl` at the latest. */
   readonly until: <Status extends TaskStatus>(
     status: Status
   ) => Effect.Effect<Extract<TaskWire.DetailedTask, { readonly status: Status }>, Refused | NeverReached>
@@ -92,13 +101,18 @@ export interface TestTask {
 /**
  * A client of a server that runs in the test.
  *
+ * **Details**
+ *
+ * A request that will have no reply, since its process has crashed or its store was told to drop it, dies with
+ * `NoReply`.
+ *
  * @category models
  * @since 0.1.0
  */
 export interface TestClient {
   /** Calls a tool as a client that takes tasks and can be asked. Fails when the answer is not a task. */
   readonly call: (tool: string, args: Schema.JsonObject) => Effect.Effect<TestTask, Refused | NeverReached>
-  /** Calls a tool as a client that knows no tasks; gives back the `CallToolResult`. */
+  /** Calls a tool as a client that knows no tasks; gives back the `CallToolResult`. Lets no time pass. */
   readonly direct: (tool: string, args: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
   /** Sends any request; gives back its result. */
   readonly send: (method: string, params: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
@@ -125,6 +139,7 @@ interface Process {
   readonly handle: Dispatcher.Dispatcher["Service"]["handle"]
   readonly shutdown: Effect.Effect<void>
   readonly crash: Effect.Effect<void>
+  readonly hasCrashed: Effect.Effect<boolean>
 }
 
 /** `Embedded.layer` with a sweeper that rests longer: each time it wakes, a test that waits for hours wakes too. */
@@ -138,7 +153,8 @@ const start = Effect.fnUntraced(function*<E, R>(tools: Layer.Layer<TaskTools, E,
   const store = yield* TaskStore.TaskStore
   const faults = yield* Effect.serviceOption(FaultyStore.FaultyStore)
   let isDead = false
-  const gated = FaultyStore.around(store, (_call, effect) => Effect.suspend(() => isDead ? Effect.never : effect))
+  const gated = FaultyStore.around(store, (_call, effect) =>
+    Effect.suspend(() => isDead ? silence.keep("its process has gone, by restart(\"crash\")") : effect))
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(
     Layer.fresh(
@@ -156,7 +172,8 @@ const start = Effect.fnUntraced(function*<E, R>(tools: Layer.Layer<TaskTools, E,
   const started: Process = {
     handle: Context.get(context, Dispatcher.Dispatcher).handle,
     shutdown: Scope.close(scope, Exit.void),
-    crash: Option.isSome(faults) ? Effect.andThen(dies, faults.value.restart) : dies
+    crash: Option.isSome(faults) ? Effect.andThen(dies, faults.value.restart) : dies,
+    hasCrashed: Option.isSome(faults) ? faults.value.hasCrashed : Effect.succeed(false)
   }
   return started
 })
@@ -169,7 +186,33 @@ const decodeTask = Schema.decodeUnknownEffect(TaskWire.DetailedTask)
 const hasEnded = (task: TaskWire.DetailedTask): task is EndedTask =>
   task.status !== "working" && task.status !== "input_required"
 
-const makeTask = (taskId: string, send: protocolClient.Send, passTime: Effect.Effect<void>): TestTask => {
+/** How time passes for whoever waits. */
+interface Time {
+  /** Waits for what is real; says whether there was anything, so that whoever waits looks again. */
+  readonly settled: Effect.Effect<boolean>
+  /** Lets the clock go on to the next moment at which something wakes. */
+  readonly goOn: Effect.Effect<void>
+}
+
+/** For how many turns of the clock a reply may be late: at one turn a minute, which is the sweeper's, for 16 hours. */
+const patience = 1_000
+
+/** Waits for a reply, and lets time pass where that takes some: a store may be told to be late. */
+const replyOf = Effect.fnUntraced(function*<A, E>(what: string, request: Effect.Effect<A, E>, { goOn, settled }: Time) {
+  const asking = yield* Effect.forkChild(request, { startImmediately: true })
+  for (let turn = 0; asking.pollUnsafe() === undefined; turn++) {
+    if (turn === patience) {
+      yield* Effect.forkDetach(Fiber.interrupt(asking))
+      const why = `it has not come in ${patience} turns of the clock`
+      return yield* Effect.die(new silence.NoReply({ method: what, why }))
+    }
+    yield* settled
+    if (asking.pollUnsafe() === undefined) yield* goOn
+  }
+  return yield* Fiber.join(asking)
+})
+
+const makeTask = (taskId: string, send: protocolClient.Send, time: Time): TestTask => {
   const now = Effect.flatMap(send("tasks/get", { taskId }), (result) => Effect.orDie(decodeTask(result)))
   const answer = (inputResponses: Schema.JsonObject) =>
     Effect.asVoid(send("tasks/update", { taskId, inputResponses }))
@@ -177,9 +220,9 @@ const makeTask = (taskId: string, send: protocolClient.Send, passTime: Effect.Ef
   const when = <A extends TaskWire.DetailedTask>(isWanted: (task: TaskWire.DetailedTask) => task is A) =>
     Effect.gen(function*() {
       while (true) {
-        const task = yield* now
+        const task = yield* replyOf("tasks/get", now, time)
         if (isWanted(task)) return task
-        yield* passTime
+        if (!(yield* time.settled)) yield* time.goOn
       }
     })
   return {
@@ -202,6 +245,15 @@ const makeTask = (taskId: string, send: protocolClient.Send, passTime: Effect.Ef
   }
 }
 
+const isGone = "The process has crashed, and cannot end in good order: start another one by restart(\"crash\")"
+
+const noTestClock = "TestTasks needs the test clock: run the test by it.effect of @effect/vitest, not it.live, or " +
+  "provide TestClock.layer() of effect/testing"
+
+/** The clock of the test, or death in words where time passes by itself. */
+const testClock = Effect.flatMap(Clock.Clock, (clock) =>
+  "adjust" in clock ? Effect.succeed(clock) : Effect.die(new Error(noTestClock)))
+
 /**
  * Serves tools over the store that is provided.
  *
@@ -216,7 +268,9 @@ const makeTask = (taskId: string, send: protocolClient.Send, passTime: Effect.Ef
  *
  * **Gotchas**
  *
- * Needs the test clock, as `it.effect` of `@effect/vitest` provides it.
+ * - Needs the test clock, as `it.effect` of `@effect/vitest` provides it; dies without.
+ * - What is real is told by what keeps this process of Node alive. It is waited for two seconds at most: whatever takes
+ *   longer in a handler sees the clock go on.
  *
  * @category layers
  * @since 0.1.0
@@ -227,13 +281,17 @@ export const layer = <E, R>(
   Layer.effect(
     TestTasks,
     Effect.gen(function*() {
-      const clock = alarmClock.make(yield* Clock.Clock)
+      const clock = alarmClock.make(yield* testClock)
       const services = Context.add(yield* Effect.context<R | TaskStore.TaskStore>(), Clock.Clock, clock)
-      // Calls to the store and questions to it take no time here: what does not sleep is done at once.
-      const passTime = Effect.suspend(() => TestClock.adjust(clock.untilNextUnsafe() ?? 0))
+      const time: Time = {
+        settled: yield* realWorld.makeSettled,
+        goOn: Effect.suspend(() => TestClock.adjust(clock.untilNextUnsafe() ?? 0))
+      }
       const begin = Effect.provideContext(start(tools), services)
       let process = yield* begin
-      yield* Effect.addFinalizer(() => Effect.suspend(() => process.shutdown))
+      yield* Effect.addFinalizer(() =>
+        Effect.flatMap(process.hasCrashed, (hasCrashed) =>
+          hasCrashed ? process.crash : replyOf("shutdown", process.shutdown, time)))
 
       const make = (owner: TaskOwner.TaskOwner): TestClient => {
         const handle = (body: string) =>
@@ -249,16 +307,17 @@ export const layer = <E, R>(
           call: (name, args) =>
             Effect.flatMap(send("tools/call", { name, arguments: args }), (result) =>
               Option.match(decodeCreated(result), {
-                onSome: ({ taskId }) => Effect.succeed(makeTask(taskId, send, passTime)),
+                onSome: ({ taskId }) => Effect.succeed(makeTask(taskId, send, time)),
                 onNone: () => Effect.fail(new NeverReached({ wanted: "a task", seen: result }))
               })),
           direct: (name, args) => undeclared("tools/call", { name, arguments: args }),
-          task: (taskId) => makeTask(taskId, send, passTime),
+          task: (taskId) => makeTask(taskId, send, time),
           as: make,
           restart: (how) =>
             Effect.gen(function*() {
-              yield* process[how]
-              process = yield* Effect.orDie(begin)
+              if (how === "shutdown" && (yield* process.hasCrashed)) return yield* Effect.die(new Error(isGone))
+              yield* replyOf(how, process[how], time)
+              process = yield* Effect.orDie(silence.noticed("start of the server", begin))
             })
         }
       }

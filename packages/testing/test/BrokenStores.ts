@@ -1,7 +1,8 @@
 /** Stores that are wrong in one thing each, and the cases of the suite that notice. */
 import type { Task } from "@effect-mcp-tasks/core"
 import { TaskStore } from "@effect-mcp-tasks/engine"
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
+import * as BrokenReads from "./BrokenReads.ts"
 
 type Store = TaskStore.TaskStore["Service"]
 
@@ -14,6 +15,8 @@ export interface BrokenStore {
 }
 
 const noLimit = { maxLive: Number.MAX_SAFE_INTEGER }
+
+const asks = ({ task }: Task.Stored) => task.status === "input_required"
 
 const current = (store: Store, taskId: string) => Effect.map(store.read(taskId), Option.getOrThrow)
 
@@ -72,6 +75,18 @@ const writing: ReadonlyArray<BrokenStore> = [
         })
     }),
     noticedBy: ["lets exactly one of 50 writers win, 20 times over"]
+  },
+  {
+    name: "a version above the stored one is taken for the stored one",
+    breaks: (store) => ({
+      ...store,
+      replace: (held, next) =>
+        Effect.flatMap(store.read(next.taskId), Option.match({
+          onNone: () => store.replace(held, next),
+          onSome: ({ version }) => store.replace({ ...held, version: Math.min(held.version, version) }, next)
+        }))
+    }),
+    noticedBy: ["replaces the version that was read, and gives back the next"]
   },
   {
     name: "the old version is given back",
@@ -137,6 +152,26 @@ const writing: ReadonlyArray<BrokenStore> = [
     noticedBy: ["counts a task no longer once it has ended or gone"]
   },
   {
+    name: "a task that waits for its user is not counted when others are created",
+    breaks: (store) => ({
+      ...store,
+      create: (task, { maxLive }) =>
+        Effect.flatMap(store.list({ owner: task.owner, live: true, limit: 1_000_000 }), (all) =>
+          store.create(task, { maxLive: maxLive + all.filter(asks).length }))
+    }),
+    noticedBy: ["counts every task that has not ended, whatever it waits for"]
+  },
+  {
+    name: "a task that waits for its user is not counted",
+    breaks: (store) => ({
+      ...store,
+      countLive: (owner) =>
+        Effect.map(store.list({ owner, live: true, limit: 1_000_000 }), (all) =>
+          all.filter((stored) => !asks(stored)).length)
+    }),
+    noticedBy: ["counts every task that has not ended, whatever it waits for"]
+  },
+  {
     name: "remove says that it did, and forgets to",
     breaks: (store) => ({ ...store, remove: () => Effect.succeed(true) }),
     noticedBy: [
@@ -176,117 +211,6 @@ const writing: ReadonlyArray<BrokenStore> = [
       }
     },
     noticedBy: ["keeps what was written, whatever is done to the value afterwards"]
-  }
-]
-
-const finding: ReadonlyArray<BrokenStore> = [
-  {
-    name: "what is due is not sorted",
-    breaks: (store) => ({
-      ...store,
-      due: (now, limit) => Effect.map(store.due(now, limit), (due) => due.toReversed())
-    }),
-    noticedBy: ["finds what is due at or before now, the longest overdue first"]
-  },
-  {
-    name: "what is due right now is left out",
-    breaks: (store) => ({ ...store, due: (now, limit) => store.due(now - 1, limit) }),
-    noticedBy: ["finds what is due at or before now, the longest overdue first"]
-  },
-  {
-    name: "the limit of due is ignored",
-    breaks: (store) => ({ ...store, due: (now) => store.due(now, 1_000) }),
-    noticedBy: ["finds what is due at or before now, the longest overdue first"]
-  },
-  {
-    name: "ended tasks are never due",
-    breaks: (store) => ({
-      ...store,
-      due: (now, limit) => Effect.map(store.due(now, limit), (due) => due.filter(({ live }) => live))
-    }),
-    noticedBy: ["finds what is due at or before now, the longest overdue first"]
-  },
-  {
-    name: "deadlines are kept in 32 bits",
-    breaks: (store) => ({
-      ...store,
-      view: (taskId) =>
-        Effect.map(store.view(taskId), Option.map((view) => ({ ...view, dueAt: view.dueAt && view.dueAt | 0 })))
-    }),
-    noticedBy: ["tells deadlines apart beyond 32 bits and up to 2^53 - 1", "views what a poll needs, and nothing else"]
-  },
-  {
-    name: "what is overdue expires by itself",
-    breaks: (store) => ({
-      ...store,
-      read: (taskId) =>
-        Effect.gen(function*() {
-          const view = Option.getOrUndefined(yield* store.view(taskId))
-          const now = yield* Clock.currentTimeMillis
-          return view !== undefined && view.dueAt !== null && view.dueAt <= now
-            ? Option.none()
-            : yield* store.read(taskId)
-        })
-    }),
-    noticedBy: ["keeps what is long overdue until it is removed"]
-  },
-  {
-    name: "a list is in the order of creation",
-    breaks: (store) => {
-      const order: Array<string> = []
-      return {
-        ...store,
-        create: (task, options) =>
-          Effect.tap(store.create(task, options), () => Effect.sync(() => order.push(task.taskId))),
-        list: (options) =>
-          Effect.map(store.list(options), (page) =>
-            page.toSorted((a, b) => order.indexOf(a.task.taskId) - order.indexOf(b.task.taskId)))
-      }
-    },
-    noticedBy: ["lists by owner and by life, in the order of ids"]
-  },
-  {
-    name: "a page begins with the id that it is to come after",
-    breaks: (store) => ({
-      ...store,
-      list: (options) =>
-        Effect.flatMap(
-          options.after === undefined ? Effect.succeedNone : store.read(options.after),
-          (before) =>
-            Effect.map(store.list(options), (page) => [...Option.toArray(before), ...page].slice(0, options.limit))
-        )
-    }),
-    noticedBy: ["lists by owner and by life, in the order of ids"]
-  },
-  {
-    name: "a view is what it was when it was first asked for",
-    breaks: (store) => {
-      const views = new Map<string, TaskStore.TaskView>()
-      return {
-        ...store,
-        view: (taskId) =>
-          Effect.map(store.view(taskId), Option.map((view) => {
-            const first = views.get(taskId) ?? view
-            views.set(taskId, first)
-            return first
-          }))
-      }
-    },
-    noticedBy: ["views what a poll needs, and nothing else"]
-  },
-  {
-    name: "a task and its version are read one after the other",
-    breaks: (store) => ({
-      ...store,
-      read: (taskId) =>
-        Effect.gen(function*() {
-          const before = yield* store.read(taskId)
-          yield* Effect.yieldNow
-          const after = yield* store.read(taskId)
-          return Option.zipWith(before, after, ({ task }, { version }) => ({ task, version }))
-        })
-    }),
-    noticedBy: ["is read whole, while it is being replaced"]
   }
 ]
 
@@ -387,4 +311,4 @@ const keeping: ReadonlyArray<BrokenStore> = [
 ]
 
 /** Every broken store. */
-export const all: ReadonlyArray<BrokenStore> = [...writing, ...finding, ...keeping]
+export const all: ReadonlyArray<BrokenStore> = [...writing, ...BrokenReads.all, ...keeping]

@@ -33,13 +33,17 @@ type Engine = Parameters<typeof Fleet.single<unknown>>[0]
 /** The embedded runner, over a store in memory, with something put before it or around it. */
 const single = (engine: Engine) => Layer.provide(Fleet.single(engine), TaskStore.layerMemory)
 
-/** Handlers that are changed before they are run. */
-const handlers = (change: (run: TaskTools.ToolCall["run"]) => TaskTools.ToolCall["run"]) =>
+/** Calls that are changed on their way into the runner. */
+const calls = (change: (request: TaskRunner.TaskRequest) => TaskRunner.TaskRequest) =>
   single(
     Layer.effect(TaskRunner.TaskRunner, Effect.map(TaskRunner.TaskRunner, (runner) => ({
-      submit: (request) => runner.submit({ ...request, call: { ...request.call, run: change(request.call.run) } })
+      submit: (request) => runner.submit(change(request))
     }))).pipe(Layer.provideMerge(Embedded.layer))
   )
+
+/** Handlers that are changed before they are run. */
+const handlers = (change: (run: TaskTools.ToolCall["run"]) => TaskTools.ToolCall["run"]) =>
+  calls((request) => ({ ...request, call: { ...request.call, run: change(request.call.run) } }))
 
 /** The engine as handlers' callers see it, changed. */
 const callers = (change: (engine: TaskEngine.TaskEngine["Service"]) => Partial<TaskEngine.TaskEngine["Service"]>) =>
@@ -58,6 +62,73 @@ const stores = (change: (store: TaskStore.TaskStore["Service"]) => Partial<TaskS
   ))
 
 const withoutSteps = (stored: Task.Stored): Task.Stored => ({ ...stored, task: { ...stored.task, steps: [] } })
+
+/** Takes every answer or cancel for the task that was looked at first. */
+const mistaken = (operation: "answer" | "cancel") =>
+  callers((engine) => {
+    let first: string | undefined
+    return {
+      view: (owner, taskId) => {
+        first ??= taskId
+        return engine.view(owner, taskId)
+      },
+      answer: (owner, taskId, responses) =>
+        engine.answer(owner, operation === "answer" ? first ?? taskId : taskId, responses),
+      cancel: (owner, taskId) => engine.cancel(owner, operation === "cancel" ? first ?? taskId : taskId)
+    }
+  })
+
+/** What belongs to one call and its caller, mixed up or lost. */
+const mixing: ReadonlyArray<BrokenRunner> = [
+  {
+    name: "anyone may look at a task",
+    fleet: callers((engine) => ({ view: (_owner, taskId) => engine.view(owner, taskId) })),
+    noticedBy: ["shows a task to its owner alone, and takes its answer and its cancel from nobody else"]
+  },
+  {
+    name: "anyone may answer a task",
+    fleet: callers((engine) => ({ answer: (_owner, taskId, responses) => engine.answer(owner, taskId, responses) })),
+    noticedBy: ["shows a task to its owner alone, and takes its answer and its cancel from nobody else"]
+  },
+  {
+    name: "anyone may cancel a task",
+    fleet: callers((engine) => ({ cancel: (_owner, taskId) => engine.cancel(owner, taskId) })),
+    noticedBy: ["shows a task to its owner alone, and takes its answer and its cancel from nobody else"]
+  },
+  {
+    name: "all tasks are one owner's",
+    fleet: calls((request) => ({ ...request, owner })),
+    noticedBy: [
+      "shows a task to its owner alone, and takes its answer and its cancel from nobody else",
+      "counts the tasks of each owner as theirs"
+    ]
+  },
+  {
+    name: "an answer goes to another task",
+    fleet: mistaken("answer"),
+    noticedBy: ["gives an answer to the task that it is for, and to no other"]
+  },
+  {
+    name: "a cancel goes to another task",
+    fleet: mistaken("cancel"),
+    noticedBy: ["gives a cancel to the task that it is for, and to no other"]
+  },
+  {
+    name: "what a call has asked and done before is dropped",
+    fleet: calls((request) => ({ ...request, journal: undefined })),
+    noticedBy: ["runs a handler over what its call has asked and done before"]
+  },
+  {
+    name: "the trace of a call is dropped",
+    fleet: calls((request) => ({ ...request, traceparent: undefined })),
+    noticedBy: ["keeps the trace of the call with its task, and runs the handler in it"]
+  },
+  {
+    name: "a handler runs in a trace of its own",
+    fleet: handlers(Effect.withSpan("handler", { root: true })),
+    noticedBy: ["keeps the trace of the call with its task, and runs the handler in it"]
+  }
+]
 
 const embedded: ReadonlyArray<BrokenRunner> = [
   {
@@ -270,7 +341,7 @@ const replicated: ReadonlyArray<BrokenRunner> = [
 ]
 
 describe("the suite for runners", () => {
-  for (const { fleet, name, noticedBy, step = 0 } of [...embedded, ...replicated]) {
+  for (const { fleet, name, noticedBy, step = 0 } of [...mixing, ...embedded, ...replicated]) {
     it.effect(`notices that ${name}`, () =>
       Effect.gen(function*() {
         const cases = Trial.named(TaskRunnerTest.cases, noticedBy)

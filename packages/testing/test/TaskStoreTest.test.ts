@@ -4,6 +4,7 @@ import { Suite } from "@effect-mcp-tasks/testing"
 import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import * as BrokenReads from "./BrokenReads.ts"
 import * as BrokenStores from "./BrokenStores.ts"
 import * as Trial from "./Trial.ts"
 
@@ -64,6 +65,13 @@ describe("the suite for stores", () => {
       })
       const one = Trial.named(TaskStoreTest.cases, ["lets exactly one of 50 writers win, 20 times over"])
       assert.deepStrictEqual(yield* Trial.failing(one, place), [])
+      assert.deepStrictEqual(yield* Trial.failing(Trial.named(TaskStoreTest.cases, noticedBy), place), noticedBy)
+    }))
+
+  it.effect("notices that a process remembers what it has shown", () =>
+    Effect.gen(function*() {
+      const noticedBy = ["shows at once what another process wrote"]
+      const place = shared(BrokenReads.cached)
       assert.deepStrictEqual(yield* Trial.failing(Trial.named(TaskStoreTest.cases, noticedBy), place), noticedBy)
     }))
 

@@ -85,6 +85,25 @@ everywhere((test) => {
       hasFailed(yield* become(server, "question", 300), /maxJournalLength/)
     }), { limits: { maxJournalLength: 300 } })
 
+  test("answers may have half of what a task may remember; a refused one leaves its question open [D6, F9]", (server) =>
+    Effect.gen(function*() {
+      const taskId = yield* server.create("ask two")
+      const answer = (key: string, length: number) =>
+        server.ask("tasks/update", {
+          taskId,
+          inputResponses: { [key]: { action: "accept", content: { name: "x".repeat(length) } } }
+        })
+      isError(yield* answer("one", 300), -32602, 200)
+      assert.isDefined((yield* answer("one", 100)).result)
+      const tooLong = yield* answer("two", 100)
+      isError(tooLong, -32602, 200)
+      assert.match(String(tooLong.error?.message), /200 characters together/)
+      assert.strictEqual((yield* server.get(taskId))["status"], "input_required")
+      yield* server.ask("tasks/update", { taskId, inputResponses: { two: { action: "decline" } } })
+      yield* settle
+      assert.notStrictEqual((yield* server.get(taskId))["status"], "input_required")
+    }), { limits: { maxJournalLength: 400 } })
+
   test("a status message is cut, and a life capped [D6, E7]", (server) =>
     Effect.gen(function*() {
       assert.strictEqual((yield* become(server, "report", 1_000))["statusMessage"], "x".repeat(10))

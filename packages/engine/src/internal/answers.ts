@@ -8,7 +8,7 @@
  */
 import * as InputWire from "@effect-mcp-tasks/core/InputWire"
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
-import type { InputRequest, Question } from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidAnswer } from "../TaskEngineError.ts"
@@ -19,7 +19,7 @@ import * as jsonSchema from "./jsonSchema.ts"
  *
  * @since 0.1.0
  */
-export const check = (request: InputRequest, response: Schema.Json): Result.Result<Schema.Json, string> => {
+export const check = (request: Task.InputRequest, response: Schema.Json): Result.Result<Schema.Json, string> => {
   if (!JsonRpc.isJsonObject(response)) return Result.fail("the response must be an object")
   switch (request.method) {
     case "elicitation/create":
@@ -38,7 +38,7 @@ export const check = (request: InputRequest, response: Schema.Json): Result.Resu
  */
 export interface Checked {
   readonly key: string
-  readonly request: InputRequest
+  readonly request: Task.InputRequest
   readonly response: Schema.Json
 }
 
@@ -49,7 +49,7 @@ export interface Checked {
  * @since 0.1.0
  */
 export const checkAll = (
-  questions: ReadonlyArray<Pick<Question, "key" | "request">>,
+  questions: ReadonlyArray<Pick<Task.Question, "key" | "request">>,
   given: Schema.JsonObject
 ): Result.Result<ReadonlyArray<Checked>, InvalidAnswer> => {
   const checked: Array<Checked> = []
@@ -63,6 +63,35 @@ export const checkAll = (
   return Result.succeed(checked)
 }
 
+/**
+ * What the clients of a task may have it remember, of `maxJournalLength`: half of it, so that the other half is its
+ * handler's, whatever they answer. Who declines is never refused.
+ *
+ * @since 0.2.0
+ */
+export const checkRoom = (
+  task: Task.Task,
+  checked: ReadonlyArray<Checked>,
+  maxJournalLength: number
+): Result.Result<ReadonlyArray<Checked>, InvalidAnswer> => {
+  const room = Math.floor(maxJournalLength / 2)
+  const kept = task.questions.map((question) => question.state === "answered" ? lengthOf(question.response) : 0)
+  let used = kept.reduce((sum, length) => sum + length, 0)
+  for (const { key, response } of checked) {
+    used += lengthOf(response)
+    if (used > room && !isRefusal(response)) {
+      const message = `the answers to one task may have ${room} characters together, half of maxJournalLength`
+      return Result.fail(new InvalidAnswer({ key, message }))
+    }
+  }
+  return Result.succeed(checked)
+}
+
+const lengthOf = (response: Schema.Json): number => JSON.stringify(response).length
+
+const isRefusal = (response: Schema.Json): boolean =>
+  JsonRpc.isJsonObject(response) && (response["action"] === "decline" || response["action"] === "cancel")
+
 const fits = (schema: Schema.Constraint) => {
   const decode = Schema.decodeUnknownResult(schema as Schema.Codec<unknown>)
   return (value: Schema.Json): Result.Result<void, string> =>
@@ -73,7 +102,10 @@ const isModelReply = fits(InputWire.CreateMessageResult)
 const isRoots = fits(InputWire.ListRootsResult)
 const isFormContent = fits(InputWire.ElicitContent)
 
-const checkElicitation = (request: InputRequest, response: Schema.JsonObject): Result.Result<Schema.Json, string> => {
+const checkElicitation = (
+  request: Task.InputRequest,
+  response: Schema.JsonObject
+): Result.Result<Schema.Json, string> => {
   const action = response["action"]
   if (action === "decline" || action === "cancel") return Result.succeed({ action })
   if (action !== "accept") return Result.fail("action must be accept, decline or cancel")

@@ -58,6 +58,8 @@ export class Attempt {
   standing: Standing = "current"
   /** Whether the handler has ended, and only saying so is left to be done. */
   hasEnded = false
+  /** Whether a write has found no task any more, though nobody had ended it as far as is known here. */
+  isLost = false
   /** One write after the other: a hundred at once would each lose its race against all that come before it. */
   private readonly turn = Semaphore.makeUnsafe(1)
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
@@ -117,6 +119,7 @@ export class Attempt {
       // The task was removed: it ended long ago, or an operator did it. Or the store is away and so are we.
       : Effect.void
     return Effect.andThen(end, Effect.suspend(() => {
+      if (error._tag === "TaskNotFound" && this.standing === "current") this.isLost = true
       this.standing = "superseded"
       return Effect.interrupt
     }))

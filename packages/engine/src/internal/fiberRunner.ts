@@ -65,7 +65,8 @@ export const make = Effect.gen(function*() {
   let page: ReadonlyArray<Task.Stored> = []
   do {
     page = yield* store.list({ live: true, limit: pageSize, after: page.at(-1)?.task.taskId })
-    yield* Effect.forEach(page, takeUpEach, { discard: true })
+    // At once: a store that commits what comes together does so, and nobody is served before the last of them.
+    yield* Effect.forEach(page, takeUpEach, { concurrency: "unbounded", discard: true })
   } while (page.length === pageSize)
 
   return {

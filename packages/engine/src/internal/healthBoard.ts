@@ -23,6 +23,8 @@ export interface LoopReport {
   readonly fail: Effect.Effect<void>
   /** The loop is no more, as was intended. */
   readonly leave: Effect.Effect<void>
+  /** How it is doing. */
+  readonly state: Effect.Effect<LoopState>
 }
 
 /**
@@ -88,7 +90,8 @@ export const make = Effect.sync((): HealthBoard => {
         fail: Effect.sync(() => become(undefined, undefined, true)),
         leave: Effect.sync(() => {
           entries.delete(entry)
-        })
+        }),
+        state: Effect.map(now, (at) => stateOf(entry, at))
       }
     },
     stop: Effect.sync(() => {

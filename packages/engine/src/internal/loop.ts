@@ -53,8 +53,8 @@ const pauseAfter = (failures: number): Duration.Duration =>
  * **Details**
  *
  * A round that fails, dies or interrupts itself is logged when the one before it had not, and is followed by the next
- * after a pause that grows to five seconds. The loop reports to `Health`, where there is one: it fails until a round
- * has ended well, so a round is best without a rest in it.
+ * after a pause that grows to five seconds. One that does not end in time is logged while it lasts. The loop reports to
+ * `Health`, where there is one: it fails until a round has ended well, so a round is best without a rest in it.
  *
  * @since 0.2.0
  */
@@ -64,7 +64,7 @@ export const run = Effect.fnUntraced(function*<E, R>(
 ): Effect.fn.Return<void, never, R | Scope.Scope> {
   const health = yield* Effect.serviceOption(Health)
   const report = Option.getOrUndefined(health)?.board.join(name, Duration.toMillis(limit))
-  const tell = (what: keyof LoopReport) => report?.[what] ?? Effect.void
+  const tell = (what: Exclude<keyof LoopReport, "state">) => report?.[what] ?? Effect.void
   const resting = Duration.isZero(rest) ? Effect.void : Effect.sleep(rest)
   let failures = 0
 
@@ -93,4 +93,19 @@ export const run = Effect.fnUntraced(function*<E, R>(
   )
   const turning = Effect.andThen(restsFirst ? resting : Effect.void, Effect.forever(once))
   yield* Effect.forkScoped(Effect.ensuring(turning, tell("leave")))
+  if (report !== undefined) yield* Effect.forkScoped(sayingWhenStuck(name, limit, report.state))
 })
+
+/** A round that does not end has nothing to say of itself. */
+const sayingWhenStuck = (name: string, limit: Duration.Duration, state: LoopReport["state"]) => {
+  let isStuck = false
+  const look = Effect.flatMap(state, (now) => {
+    if (isStuck === (now === "stuck")) return Effect.void
+    isStuck = !isStuck
+    const said = isStuck
+      ? Effect.logError(`A background loop is stuck: it is at one round for more than ${Duration.format(limit)}`)
+      : Effect.logInfo("A background loop is not stuck any more")
+    return Effect.annotateLogs(said, { loop: name })
+  })
+  return Effect.forever(Effect.andThen(Effect.sleep(Duration.divideUnsafe(limit, 3)), look))
+}

@@ -39,8 +39,12 @@ const explained = (table: string) => (error: Migrator.MigrationError | SqlError.
   })
 }
 
-/** A table that was made by others, or has lost a column, is noticed now, and not by the first task. */
-const check = (table: string, columns: ReadonlyArray<string>) =>
+/**
+ * A table that was made by others, or has lost a column, is noticed now, and not by the first task.
+ *
+ * @since 0.2.0
+ */
+export const check = (table: string, columns: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const all = sql.literal(columns.join(", "))

@@ -159,6 +159,8 @@ export const make = Effect.fnUntraced(function*(settings: Settings) {
     Effect.gen(function*() {
       if (Option.isSome(health)) yield* health.value.board.stop
       yield* running.drain(settings.grace)
+      // Whoever is not on the list is not missed. Others take up what is left when they see its count stand still.
+      if (running.holdsTasks) return
       yield* Effect.catchCause(worker.leave, (cause) =>
         Effect.logWarning("A worker could not take its leave; others will see that it is gone", cause))
     })

@@ -3,13 +3,15 @@
  *
  * Within the process a signal arrives at once. To others it goes in the background, together with those that came in
  * the meantime. A connection is trusted only while it brings back what is sent over it: once per `heartbeat` a process
- * says hello to itself. When that does not arrive, or anything fails, the process connects again, ever less often; the
- * log hears of it once, and once more when it works again. Nobody waits for any of this.
+ * says hello to itself. When that does not arrive, or anything fails, the process connects again, ever less often until
+ * a connection has lasted; the log hears of it once, and once more when it works again. Nobody waits for any of this.
  *
  * @since 0.1.0
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
@@ -44,6 +46,8 @@ const patience = Duration.seconds(5)
 
 const shortest = 100
 const longest = 10_000
+
+const monotonic = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** From whom a text is, and which tasks changed. */
 const Message = Schema.fromJsonString(Schema.TupleWithRest(Schema.Tuple([Schema.String]), [Schema.String]))
@@ -90,6 +94,24 @@ const makeNews = (broken: string, mended: string, report: LoopReport | undefined
   }
 }
 
+/** How long to wait before the next connection: ever longer, until one has lasted. */
+const makePauses = () => {
+  let failures = 0
+  /** Since when the connection has brought back what is sent over it. */
+  let soundSince: number | undefined
+  return {
+    begin: () => {
+      soundSince = undefined
+    },
+    sound: Effect.map(monotonic, (now) => soundSince ??= now),
+    rest: Effect.flatMap(monotonic, (now) => {
+      // One that breaks again and again, and works in between, would be news each time.
+      if (soundSince !== undefined && now - soundSince >= longest) failures = 0
+      return Effect.sleep(Math.min(shortest * 2 ** failures++, longest))
+    })
+  }
+}
+
 /**
  * Makes the signal; its background work ends with the scope.
  *
@@ -108,7 +130,8 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
     report
   )
   const send = (texts: ReadonlyArray<string>) => Effect.timeout(wire.send(texts), patience)
-  let failures = 0
+  const doubt = Latch.makeUnsafe()
+  const pauses = makePauses()
   let isEchoed = false
 
   const hear = (text: string) =>
@@ -117,32 +140,33 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
       onSuccess: ([from, ...taskIds]) => {
         if (from !== origin) return Effect.asVoid(PubSub.publishAll(hub, taskIds))
         isEchoed = true
-        failures = 0
-        return news.works
+        return Effect.andThen(pauses.sound, news.works)
       }
     })
 
   const hello = Effect.gen(function*() {
     isEchoed = false
     yield* send([encode(origin, [])])
-    yield* Effect.sleep(heartbeat)
+    yield* Effect.raceFirst(Effect.sleep(heartbeat), Effect.andThen(doubt.await, Effect.sleep(shortest)))
+    doubt.closeUnsafe()
     if (!isEchoed) return yield* new Silence()
   })
 
   const listening = Effect.scoped(Effect.gen(function*() {
+    pauses.begin()
     const take = yield* wire.listen
     const hearing = Effect.forever(Effect.flatMap(take, (texts) => Effect.forEach(texts, hear, { discard: true })))
     return yield* Effect.raceFirst(hearing, Effect.forever(hello))
   }))
 
-  const again = (cause: unknown) =>
-    Effect.andThen(
-      news.fails(cause),
-      Effect.sleep(Math.min(shortest * 2 ** failures++, longest))
-    )
+  const again = (cause: unknown) => Effect.andThen(news.fails(cause), pauses.rest)
 
   const sending = Effect.flatMap(Queue.takeAll(outbox), (taskIds) =>
-    Effect.catchCause(send(texts(origin, taskIds)), news.fails))
+    Effect.catchCause(send(texts(origin, taskIds)), (cause) => {
+      // Whether it works again must not wait for whoever next has something to send.
+      doubt.openUnsafe()
+      return news.fails(cause)
+    }))
 
   yield* Effect.forkScoped(Effect.forever(Effect.catchCause(listening, again)))
   yield* Effect.forkScoped(Effect.forever(sending))

@@ -79,9 +79,16 @@ export class RunningTasks {
   readonly patiently: Patiently = patience.make()
   /** Whether the process goes away: nothing more may begin. */
   isDraining = false
+  private hasKept = false
+  private readonly lost: Array<string> = []
 
   constructor(services: Services) {
     this.services = services
+  }
+
+  /** Whether there is a task that this process still has, or could not hand back. */
+  get holdsTasks(): boolean {
+    return this.hasKept || this.running.size > 0
   }
 
   readonly has = (taskId: string): boolean => this.running.has(taskId)
@@ -117,17 +124,25 @@ export class RunningTasks {
   }
 
   /** Looks at a task if it runs here, and stops its handler when that is no longer wanted. */
-  readonly look = (taskId: string): Effect.Effect<void, TaskStoreError> =>
+  private readonly look = (taskId: string): Effect.Effect<void, TaskStoreError> =>
     Effect.suspend(() => {
       const task = this.running.get(taskId)
       return task === undefined || task.attempt.hasEnded ? Effect.void : this.lookAt(task)
     })
 
-  /** Looks at every task that runs here, and says with each that it goes on. */
-  readonly lookAtAll = (goesOn: Effect.Effect<void> = Effect.void): Effect.Effect<void, TaskStoreError> =>
-    Effect.suspend(() =>
-      Effect.forEach([...this.running.keys()], (taskId) => Effect.andThen(goesOn, this.look(taskId)), { discard: true })
+  /** Looks at these tasks one after the other, and says with each that it goes on. */
+  readonly lookAtEach = (
+    taskIds: Iterable<string>,
+    goesOn: Effect.Effect<void> = Effect.void
+  ): Effect.Effect<void, TaskStoreError> =>
+    Effect.ensuring(
+      Effect.forEach(taskIds, (taskId) => Effect.andThen(goesOn, this.look(taskId)), { discard: true }),
+      this.sayWhatIsLost
     )
+
+  /** Looks at every task that runs here. */
+  readonly lookAtAll = (goesOn?: Effect.Effect<void>): Effect.Effect<void, TaskStoreError> =>
+    Effect.suspend(() => this.lookAtEach([...this.running.keys()], goesOn))
 
   /**
    * Brings what runs here to its end: handlers that work may finish within the grace period; those that wait for
@@ -170,11 +185,15 @@ export class RunningTasks {
     const told = command === undefined ? Effect.void : attempt.give(command)
     return Effect.onExit(
       command?._tag === "Release" ? Effect.andThen(told, Effect.suspend(() => onReleased(attempt.task))) : told,
-      () => {
+      (ended) => {
+        if (this.isDraining && Exit.isFailure(ended)) this.hasKept = true
         this.running.delete(attempt.task.taskId)
         slots.leave(parking.seat)
         this.changed.openUnsafe()
-        return counted(TaskMetrics.running, -1)
+        const gone = counted(TaskMetrics.running, -1)
+        if (!attempt.isLost) return gone
+        this.lost.push(attempt.task.taskId)
+        return Effect.andThen(gone, this.sayWhatIsLost)
       }
     )
   }
@@ -183,12 +202,27 @@ export class RunningTasks {
     this.services.store.read(task.attempt.task.taskId).pipe(
       Effect.map((stored) => {
         if (Option.isSome(stored)) task.attempt.see(stored.value)
-        else task.attempt.standing = "superseded"
+        else this.lose(task)
         if (task.attempt.standing !== "current") this.stop(task)
       }),
       // What cannot be decoded says nothing of what is wanted.
       Effect.catchIf((error) => error.reason === "Corrupt", () => Effect.void)
     )
+
+  /** A task that ran here is gone. Nobody removes one that has not ended: the store has lost it, and maybe others. */
+  private readonly lose = ({ attempt }: Running): void => {
+    if (attempt.standing === "current" && !attempt.hasEnded) this.lost.push(attempt.task.taskId)
+    attempt.standing = "superseded"
+  }
+
+  /** However many tasks are gone, the log hears of them once. */
+  private readonly sayWhatIsLost = Effect.suspend(() => {
+    const [taskId] = this.lost
+    if (taskId === undefined) return Effect.void
+    const tasks = this.lost.splice(0).length
+    const message = "Tasks that ran here are gone from the store, and had not ended; their handlers are stopped"
+    return Effect.annotateLogs(Effect.logError(message), { tasks, taskId })
+  })
 
   /** Interrupts a handler, also where it waits for an answer and cannot be interrupted: none will come. */
   private readonly stop = ({ attempt, fiber, parking }: Running): void => {
@@ -233,8 +267,7 @@ export const make = Effect.fnUntraced(function*(options: RunningOptions) {
   // Every write of a handler signals its own process too. Those that came while a task was read are one, or a cancel
   // would wait behind a read for each step.
   const lookAtSignalled = (begin: Effect.Effect<void>, signalled: Effect.Effect<ReadonlyArray<string>>) =>
-    Effect.flatMap(signalled, (taskIds) =>
-      Effect.forEach(new Set(taskIds), (taskId) => Effect.andThen(begin, running.look(taskId)), { discard: true }))
+    Effect.flatMap(signalled, (taskIds) => running.lookAtEach(new Set(taskIds), begin))
   yield* loop.run({ name: "signal" }, ({ begin, idle }) =>
     Effect.onExit(
       // What could not be looked at is not signalled again: it may be any.

@@ -34,6 +34,7 @@ interface Services {
   readonly store: TaskStore["Service"]
   readonly signal: TaskSignal["Service"]
   readonly now: Effect.Effect<number>
+  readonly maxJournalLength: number
 }
 
 /**
@@ -41,7 +42,7 @@ interface Services {
  *
  * @since 0.1.0
  */
-export const make = ({ lifecycle, now, signal, store }: Services) => {
+export const make = ({ lifecycle, maxJournalLength, now, signal, store }: Services) => {
   const replace = replacing({ lifecycle, signal, store })
 
   const write = (wish: Wish): Effect.Effect<Task.Stored, WriteError> => {
@@ -69,7 +70,10 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
   const answer = Effect.fnUntraced(function*(owner: TaskOwner.TaskOwner, taskId: string, given: Schema.JsonObject) {
     const stored = yield* current(owner, taskId)
     if (Task.isTerminal(stored.task)) return
-    const responses = yield* Effect.fromResult(answers.checkAll(Task.outstanding(stored.task), given))
+    const checked = answers.checkAll(Task.outstanding(stored.task), given)
+    const responses = yield* Effect.fromResult(
+      Result.flatMap(checked, (fitting) => answers.checkRoom(stored.task, fitting, maxJournalLength))
+    )
     yield* unrefused(stored, { _tag: "Answer", at: yield* now, responses })
   })
 
@@ -104,7 +108,7 @@ export const make = ({ lifecycle, now, signal, store }: Services) => {
 }
 
 /** Makes what the machine has decided durable, and says so to all who want to know. */
-const replacing = ({ lifecycle, signal, store }: Omit<Services, "now">) =>
+const replacing = ({ lifecycle, signal, store }: Pick<Services, "lifecycle" | "signal" | "store">) =>
 ({ stored, command }: Wish, events: ReadonlyArray<TaskEvent>) => {
   const next = events.reduce(TaskMachine.evolve, stored.task)
   return store.replace(stored, next).pipe(

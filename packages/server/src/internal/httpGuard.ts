@@ -8,6 +8,7 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
 import { wellKnown } from "./protectedResource.ts"
 
 interface Allowed {
@@ -89,14 +90,22 @@ export const makeAddressGuard = (allowed: Allowed) => {
  */
 export const before = (allowed: Allowed, endpoint: string) => {
   const guardAddress = makeAddressGuard(allowed)
+  const ours = routed(endpoint)
   return <E, R>(
     served: Effect.Effect<Response, E, R>
   ): Effect.Effect<Response, E, R | HttpServerRequest.HttpServerRequest> =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Effect.Effect<Response, E, R> => {
-      const [path = ""] = request.url === endpoint ? [endpoint] : request.url.split(/[?#;]/, 1)
-      const isOurs = path === endpoint || path === wellKnown || path.startsWith(`${wellKnown}/`)
+      const path = request.url === endpoint ? ours : routed(request.url)
+      const isOurs = path === ours || path === wellKnown || path.startsWith(`${wellKnown}/`)
       return (isOurs ? guardAddress(request) : undefined) ?? served
     })
+}
+
+/** The path of a request as the router reads it: it takes `//mcp`, `/MCP`, `/mcp/` and `/%6dcp` for `/mcp`. */
+const routed = (url: string): string => {
+  const [path = ""] = url.split(/[?#;]/, 1)
+  const decoded = Result.getOrElse(Result.try(() => decodeURIComponent(path)), () => path)
+  return decoded.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "").toLowerCase()
 }
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])

@@ -54,6 +54,9 @@ export interface Attendant {
 /** What takes part in serving a request. */
 const events = ["request", "checkContinue", "upgrade"] as const
 
+/** Node tells of these requests by an event of their own, if somebody listens for it, and then by no other. */
+const apart: ReadonlySet<unknown> = new Set(["checkContinue", "upgrade"])
+
 /**
  * Answers the requests of a server while nothing else listens for them, given the path and whether anything did before.
  *
@@ -67,29 +70,35 @@ export const attend = (
   let underWay = 0
   const waiting = new Set<() => void>()
 
-  const others = (event: string) => server.listeners(event).filter((listener) => listener !== attending)
+  const others = (event: string) =>
+    server.listeners(event).filter((listener) => listener !== attending && listener !== counting)
   let isServed = false
   const ended = () => {
     if (--underWay > 0) return
     for (const resume of waiting) resume()
   }
+  const counting = (_request: unknown, answering: Pick<NodeResponse, "once">): void => {
+    underWay++
+    answering.once("close", ended)
+  }
   const attending = (request: unknown, response: NodeResponse): void => {
-    if (isServed) {
-      underWay++
-      response.once("close", ended)
-      return
-    }
+    if (isServed) return counting(request, response)
     const { body, headers, status } = notServing(pathOf(request), hasServed)
     // The request's body is not read, so the connection is of no further use.
     response.writeHead(status, { ...headers, connection: "close" })
     response.end(body)
   }
   server.on("request", attending)
-  server.on("newListener", (event) => {
+  server.on("newListener", (event, listener: unknown) => {
     if (event === "request") isServed = hasServed = true
+    // Only beside others: to listen is to take these requests away from `attending`.
+    const name = String(event)
+    if (apart.has(event) && listener !== counting && others(name).length === 0) server.on(name, counting)
   })
   server.on("removeListener", (event) => {
     if (event === "request") isServed = others("request").length > 0
+    const name = String(event)
+    if (apart.has(event) && others(name).length === 0) server.off(name, counting)
   })
 
   return {

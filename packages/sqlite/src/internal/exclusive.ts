@@ -14,6 +14,7 @@ import * as SqlError from "effect/sql/SqlError"
 import { statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import * as Failure from "./failure.ts"
+import * as Writable from "./writable.ts"
 
 const retryDelay = Duration.millis(50)
 
@@ -37,13 +38,19 @@ export const hold = (
   if (location === null) return Effect.void
   const names = Result.getOrUndefined(Result.try(() => statSync(location).nlink)) ?? 1
   if (names > 1) return Effect.fail(linked(location, names))
-  const failure = (cause: unknown) =>
-    Failure.fromCause(cause, "open", `${location} is kept by another process that opened it with \`exclusive\``)
+  const file = `${location}-lock`
+  const failure = (cause: unknown) => {
+    const error = Failure.fromCause(cause, "open", `${file}, by which the file is kept for one process`)
+    return isLocked(error)
+      ? Failure.fromCause(cause, "open", `${location} is kept by another process that opened it with \`exclusive\``)
+      : error
+  }
   const lock = Effect.acquireRelease(
-    Effect.try({ try: () => new DatabaseSync(`${location}-lock`), catch: failure }),
+    Effect.try({ try: () => new DatabaseSync(file), catch: failure }),
     (held) => Effect.sync(() => held.close())
   )
-  return Effect.flatMap(lock, (held) =>
+  // On a file that it may not write, SQLite begins an exclusive transaction as one that only reads.
+  return Effect.flatMap(Effect.andThen(Writable.check(file, [""]), lock), (held) =>
     Effect.try({ try: () => held.exec("BEGIN EXCLUSIVE"), catch: failure }).pipe(
       Effect.retry({
         while: isLocked,

@@ -14,6 +14,7 @@ import { statSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import * as Failure from "./failure.ts"
+import * as Writable from "./writable.ts"
 
 /** The settings of a connection, resolved. */
 export interface Settings {
@@ -130,6 +131,8 @@ const close = (db: DatabaseSync, settings: Settings): Effect.Effect<void> =>
 export const open = (settings: Settings): Effect.Effect<DatabaseSync, SqlError.SqlError, Scope.Scope> => {
   const { busyTimeoutMillis, filename, readonly } = settings
   const failure = openFailure(filename)
+  // SQLite would make a log beside a file that it may only read, with the modes of that file, and leave it there.
+  const writable = readonly ? Effect.void : Writable.check(filename, ["", "-wal", "-shm"])
   const opened = Effect.acquireRelease(
     Effect.try({
       try: () => {
@@ -142,7 +145,7 @@ export const open = (settings: Settings): Effect.Effect<DatabaseSync, SqlError.S
     }),
     (db) => close(db, settings)
   )
-  return Effect.tap(opened, (db) =>
+  return Effect.tap(Effect.andThen(writable, opened), (db) =>
     Effect.try({ try: () => configure(db, settings), catch: failure }).pipe(
       // Turning on WAL needs the file for itself, and SQLite does not apply its busy timeout to that.
       Effect.retry({

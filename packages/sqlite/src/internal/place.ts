@@ -2,11 +2,13 @@
  * Whether a path still leads to the file that was opened.
  *
  * A file that is deleted, or replaced by a restored backup, lives on for whoever has it open. What is written to it
- * then survives nothing, and its next reader would find another file. The same holds for the write-ahead log beside it.
+ * then survives nothing, and its next reader would find another file. The same holds for the write-ahead log beside it,
+ * and for links by which the file was named.
  */
 import * as Clock from "effect/Clock"
 import * as Result from "effect/Result"
 import { statSync } from "node:fs"
+import { resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 
 /** What an open database is looked after by. */
@@ -37,11 +39,13 @@ const gone = (path: string, isThere: boolean): Misplaced =>
       "lost: stop what uses it, put the right file in place, and start again"
   )
 
-/** Looks after an open database; one in memory has no place. */
-export const make = (db: DatabaseSync, clock = realTime): Place => {
+/** Looks after a database that was opened under this name; one in memory has no place. */
+export const make = (db: DatabaseSync, filename: string, clock = realTime): Place => {
   const path = db.location()
   if (path === null) return { check: () => undefined }
-  const files = [path, `${path}-wal`].map((file) => ({ file, opened: identity(file) }))
+  // SQLite has followed links, and the program may have another working directory one day.
+  const names = new Set([path, `${path}-wal`, resolve(filename)])
+  const files = [...names].map((file) => ({ file, opened: identity(file) }))
   let looked = clock()
   let wrong: Misplaced | undefined
 

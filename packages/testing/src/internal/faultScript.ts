@@ -16,7 +16,19 @@ interface Victim {
   readonly hold: Effect.Effect<void>
   /** Dies. */
   readonly crash: Effect.Effect<never>
+  /** Is not heard of again. */
+  readonly drop: Effect.Effect<never>
 }
+
+/** What a call takes its fault from, and what it does when it has none or is never answered. */
+interface Suffering<Key> {
+  /** Names of queues; the first that is not empty counts. */
+  readonly keys: ReadonlyArray<Key>
+  readonly otherwise?: Fault | undefined
+  readonly keepSilent?: ((why: string) => Effect.Effect<never>) | undefined
+}
+
+const hasDied = "the process has crashed; TestTasks starts another one by restart(\"crash\")"
 
 const inflict = <A, E, E2>(
   fault: Fault,
@@ -38,14 +50,14 @@ const inflict = <A, E, E2>(
     case "Reorder":
       return Effect.andThen(victim.hold, effect)
     case "Drop":
-      return Effect.never
+      return victim.drop
     case "Crash":
       return fault.when === "before" ? victim.crash : Effect.andThen(Effect.exit(effect), victim.crash)
   }
 }
 
 /**
- * Makes an empty script. A call names the queues that it takes its fault from, the first that is not empty.
+ * Makes an empty script.
  *
  * @since 0.1.0
  */
@@ -61,17 +73,11 @@ export const make = <Key extends string, F extends Fault>() => {
     for (const deferred of held.splice(0)) Deferred.doneUnsafe(deferred, Effect.void)
   })
 
-  const victim: Victim = {
-    hold: Effect.suspend(() => {
-      const next = Deferred.makeUnsafe<void>()
-      held.push(next)
-      return Deferred.await(next)
-    }),
-    crash: Effect.suspend(() => {
-      hasCrashed = true
-      return Effect.never
-    })
-  }
+  const hold = Effect.suspend(() => {
+    const next = Deferred.makeUnsafe<void>()
+    held.push(next)
+    return Deferred.await(next)
+  })
 
   return {
     next: (key: Key, ...faults: ReadonlyArray<F>): Effect.Effect<void> =>
@@ -85,13 +91,18 @@ export const make = <Key extends string, F extends Fault>() => {
     hasCrashed: Effect.sync(() => hasCrashed),
     /** Does what is scripted for the first of the keys that has something, and otherwise what is given here. */
     suffer: <A, E, E2>(
-      { keys, otherwise = none }: { readonly keys: ReadonlyArray<Key>; readonly otherwise?: Fault | undefined },
+      { keepSilent = () => Effect.never, keys, otherwise = none }: Suffering<Key>,
       effect: Effect.Effect<A, E>,
       fail: Failing<E2>
     ): Effect.Effect<A, E | E2> =>
       Effect.suspend(() => {
-        if (hasCrashed) return Effect.never
+        if (hasCrashed) return keepSilent(hasDied)
         const fault = take(keys) ?? otherwise
+        const crash = Effect.suspend(() => {
+          hasCrashed = true
+          return keepSilent(hasDied)
+        })
+        const victim = { hold, crash, drop: keepSilent("a call of it was dropped, by a fault of this test") }
         const suffered = inflict(fault, victim, effect, fail)
         return fault._tag === "Reorder" ? suffered : Effect.ensuring(suffered, release)
       })

@@ -8,6 +8,7 @@ import * as Task from "@effect-mcp-tasks/core/Task"
 import type { Reply } from "@effect-mcp-tasks/server/Dispatcher"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as silence from "./silence.ts"
 
 /**
  * The server answered with a JSON-RPC error.
@@ -41,7 +42,8 @@ export const make = (handle: (body: string) => Effect.Effect<Reply>, capabilitie
   }
   return Effect.fnUntraced(function*(method, params) {
     id += 1
-    const { body } = yield* handle(JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } }))
+    const request = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } })
+    const { body } = yield* silence.noticed(method, handle(request))
     const answer = yield* Effect.orDie(Schema.decodeUnknownEffect(Answer)(body))
     return "result" in answer ? answer.result : yield* new Refused(answer.error)
   })

@@ -64,6 +64,7 @@ const processes: ReadonlyArray<StoreCase> = [
       const [here, there] = [yield* open, yield* open]
       const first = yield* here.create(working(), { maxLive: 1 })
       assert.deepStrictEqual(yield* there.read("task-1"), Option.some(first))
+      for (const store of [here, there]) assert.isTrue(Option.getOrThrow(yield* store.view("task-1")).live)
       assert.instanceOf(yield* Effect.flip(there.create(working(), noLimit)), TaskStore.TaskAlreadyExists)
       const refusal = yield* Effect.flip(there.create(working({ taskId: "task-2" }), { maxLive: 1 }))
       assert.instanceOf(refusal, TaskStore.TooManyTasks)
@@ -77,6 +78,7 @@ const processes: ReadonlyArray<StoreCase> = [
       assert.isFalse(yield* here.remove("task-1", 1))
       assert.isTrue(yield* here.remove("task-1", 2))
       assert.deepStrictEqual(yield* there.read("task-1"), Option.none())
+      assert.deepStrictEqual(yield* there.view("task-1"), Option.none())
       assert.deepStrictEqual(yield* there.list({ limit: 10 }), [])
     })),
 

@@ -103,6 +103,11 @@ const replaces: ReadonlyArray<StoreCase> = [
     const stale = yield* Effect.flip(store.replace(first, working({ statusMessage: "late" })))
     assert.instanceOf(stale, TaskStore.VersionConflict)
     assert.deepStrictEqual([stale.taskId, stale.version], ["task-1", 1])
+    // A version that was never given out is no better than one that is past.
+    for (const version of [0, 3, 99]) {
+      const made = yield* Effect.flip(store.replace({ task: next, version }, working({ statusMessage: "made up" })))
+      assert.instanceOf(made, TaskStore.VersionConflict)
+    }
     assert.deepStrictEqual(yield* store.read("task-1"), Option.some(second))
   })),
 

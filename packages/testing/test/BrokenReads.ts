@@ -1,0 +1,214 @@
+/** Stores that are wrong in one thing each when they view, find or list, and the cases of the suite that notice. */
+import type { TaskStore } from "@effect-mcp-tasks/engine"
+import { Clock, Effect, Option } from "effect"
+import type { BrokenStore } from "./BrokenStores.ts"
+
+type Store = TaskStore.TaskStore["Service"]
+
+/** Cuts every page short, whatever it is asked for. */
+const capped = (store: Store, most: number): Store => ({
+  ...store,
+  list: (options) => store.list({ ...options, limit: Math.min(options.limit, most) })
+})
+
+/** Remembers views, and forgets them when their tasks are replaced. */
+export const cached = (store: Store): Store => {
+  const views = new Map<string, TaskStore.TaskView>()
+  return {
+    ...store,
+    replace: (held, next) => {
+      views.delete(next.taskId)
+      return store.replace(held, next)
+    },
+    view: (taskId) => {
+      const known = views.get(taskId)
+      return known === undefined
+        ? Effect.tap(store.view(taskId), Option.match({
+          onNone: () => Effect.void,
+          onSome: (view) => Effect.sync(() => views.set(taskId, { ...view }))
+        }))
+        : Effect.succeedSome({ ...known })
+    }
+  }
+}
+
+/** Every broken store of this kind. */
+export const all: ReadonlyArray<BrokenStore> = [
+  {
+    name: "what is due is not sorted",
+    breaks: (store) => ({
+      ...store,
+      due: (now, limit) => Effect.map(store.due(now, limit), (due) => due.toReversed())
+    }),
+    noticedBy: ["finds what is due at or before now, the longest overdue first"]
+  },
+  {
+    name: "what is due right now is left out",
+    breaks: (store) => ({ ...store, due: (now, limit) => store.due(now - 1, limit) }),
+    noticedBy: ["finds what is due at or before now, the longest overdue first"]
+  },
+  {
+    name: "the limit of due is ignored",
+    breaks: (store) => ({ ...store, due: (now) => store.due(now, 1_000) }),
+    noticedBy: ["finds what is due at or before now, the longest overdue first"]
+  },
+  {
+    name: "ended tasks are never due",
+    breaks: (store) => ({
+      ...store,
+      due: (now, limit) => Effect.map(store.due(now, limit), (due) => due.filter(({ live }) => live))
+    }),
+    noticedBy: ["finds what is due at or before now, the longest overdue first"]
+  },
+  {
+    name: "deadlines are kept in 32 bits",
+    breaks: (store) => ({
+      ...store,
+      view: (taskId) =>
+        Effect.map(store.view(taskId), Option.map((view) => ({ ...view, dueAt: view.dueAt && view.dueAt | 0 })))
+    }),
+    noticedBy: ["tells deadlines apart beyond 32 bits and up to 2^53 - 1", "views what a poll needs, and nothing else"]
+  },
+  {
+    name: "what is overdue expires by itself",
+    breaks: (store) => ({
+      ...store,
+      read: (taskId) =>
+        Effect.gen(function*() {
+          const view = Option.getOrUndefined(yield* store.view(taskId))
+          const now = yield* Clock.currentTimeMillis
+          return view !== undefined && view.dueAt !== null && view.dueAt <= now
+            ? Option.none()
+            : yield* store.read(taskId)
+        })
+    }),
+    noticedBy: ["keeps what is long overdue until it is removed"]
+  },
+  {
+    name: "a list is in the order of creation",
+    breaks: (store) => {
+      const order: Array<string> = []
+      return {
+        ...store,
+        create: (task, options) =>
+          Effect.tap(store.create(task, options), () => Effect.sync(() => order.push(task.taskId))),
+        list: (options) =>
+          Effect.map(store.list(options), (page) =>
+            page.toSorted((a, b) => order.indexOf(a.task.taskId) - order.indexOf(b.task.taskId)))
+      }
+    },
+    noticedBy: ["lists by owner and by life, in the order of ids"]
+  },
+  {
+    name: "a page begins with the id that it is to come after",
+    breaks: (store) => ({
+      ...store,
+      list: (options) =>
+        Effect.flatMap(
+          options.after === undefined ? Effect.succeedNone : store.read(options.after),
+          (before) =>
+            Effect.map(store.list(options), (page) => [...Option.toArray(before), ...page].slice(0, options.limit))
+        )
+    }),
+    noticedBy: ["lists by owner and by life, in the order of ids"]
+  },
+  {
+    name: "a view is what it was when it was first asked for",
+    breaks: (store) => {
+      const views = new Map<string, TaskStore.TaskView>()
+      return {
+        ...store,
+        view: (taskId) =>
+          Effect.map(store.view(taskId), Option.map((view) => {
+            const first = views.get(taskId) ?? view
+            views.set(taskId, first)
+            return first
+          }))
+      }
+    },
+    noticedBy: ["views what a poll needs, and nothing else"]
+  },
+  {
+    name: "a task and its version are read one after the other",
+    breaks: (store) => ({
+      ...store,
+      read: (taskId) =>
+        Effect.gen(function*() {
+          const before = yield* store.read(taskId)
+          yield* Effect.yieldNow
+          const after = yield* store.read(taskId)
+          return Option.zipWith(before, after, ({ task }, { version }) => ({ task, version }))
+        })
+    }),
+    noticedBy: ["is read whole, while it is being replaced"]
+  },
+  {
+    name: "a view outlives its task",
+    breaks: cached,
+    noticedBy: ["shows nothing of a task that is removed, and only the next one of its id"]
+  },
+  {
+    name: "a page has at most 20 tasks",
+    breaks: (store) => capped(store, 20),
+    noticedBy: ["lists as many as it is asked for, in the order of ids"]
+  },
+  {
+    name: "a page has at most 100 tasks",
+    breaks: (store) => capped(store, 100),
+    noticedBy: ["lists as many as it is asked for, in the order of ids"]
+  },
+  {
+    name: "a list is cut to its limit, and sorted then",
+    breaks: (store) => {
+      const order: Array<string> = []
+      return {
+        ...store,
+        create: (task, options) =>
+          Effect.tap(store.create(task, options), () => Effect.sync(() => order.push(task.taskId))),
+        list: ({ limit, ...options }) =>
+          Effect.map(store.list({ ...options, limit: 1_000_000 }), (all) =>
+            all.toSorted((a, b) => order.indexOf(a.task.taskId) - order.indexOf(b.task.taskId))
+              .slice(0, limit)
+              .toSorted((a, b) => a.task.taskId < b.task.taskId ? -1 : 1))
+      }
+    },
+    noticedBy: ["lists as many as it is asked for, in the order of ids"]
+  },
+  {
+    name: "at most ten tasks are due at a time",
+    breaks: (store) => ({ ...store, due: (now, limit) => store.due(now, Math.min(limit, 10)) }),
+    noticedBy: ["finds as much of what is due as it is asked for, the longest overdue first"]
+  },
+  {
+    name: "what is due is cut to the limit, and sorted then",
+    breaks: (store) => ({
+      ...store,
+      due: (now, limit) =>
+        Effect.map(store.due(now, 1_000_000), (all) => {
+          const taken = new Set(all.map(({ taskId }) => taskId).toSorted().slice(0, limit))
+          return all.filter(({ taskId }) => taken.has(taskId))
+        })
+    }),
+    noticedBy: ["finds as much of what is due as it is asked for, the longest overdue first"]
+  },
+  {
+    name: "a task that waits for its user is not listed as live",
+    breaks: (store) => ({
+      ...store,
+      list: (options) =>
+        Effect.map(store.list(options), (page) =>
+          options.live === true ? page.filter(({ task }) => task.status === "working") : page)
+    }),
+    noticedBy: ["lists and finds tasks in every status, and says which have ended"]
+  },
+  {
+    name: "only what has completed has ended",
+    breaks: (store) => ({
+      ...store,
+      list: (options) =>
+        Effect.map(store.list(options), (page) =>
+          options.live === false ? page.filter(({ task }) => task.status === "completed") : page)
+    }),
+    noticedBy: ["lists and finds tasks in every status, and says which have ended"]
+  }
+]
