@@ -211,7 +211,7 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "task denied when the reply to its creation is lost",
     rule: "create-denied",
     file: engine,
-    was: `(error) => confirmed(first.taskId, error)`,
+    was: `(error) => confirmed(first, error)`,
     is: `(error) => Effect.fail(error)`
   },
   {
