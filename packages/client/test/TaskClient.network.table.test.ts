@@ -1,7 +1,7 @@
 /** What a client bears, for how long, and what it does not bear at all. Every row is something that networks do. */
-import { type TaskClient, TaskClientError } from "@effect-mcp-tasks/client"
+import { TaskClient, TaskClientError, TaskHandleStore } from "@effect-mcp-tasks/client"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Schema, Stream } from "effect"
+import { Clock, Effect, Layer, Schema, Stream } from "effect"
 import * as HostileServer from "./HostileServer.ts"
 import * as TestClient from "./TestClient.ts"
 
@@ -280,6 +280,25 @@ describe("answers and cancels", () => {
       const sent = server.of("tasks/update").map(({ params }) => params["inputResponses"])
       const answer = { a: { action: "accept", content: { ok: true } } }
       assert.deepStrictEqual(sent, [answer, answer, answer])
+    }))
+
+  it.effect("are not repeated by whoever resumes, though the server still shows the question", () =>
+    Effect.gen(function*() {
+      const { asked, handler } = TestClient.accepting()
+      let polls = 0
+      const server = HostileServer.make({
+        "tools/call": [created()],
+        "tasks/get": [by(() => ++polls > 6 ? done("x") : HostileServer.asking(["a"]))],
+        "tasks/update": [complete()]
+      })
+      const context = yield* Layer.build(TestClient.layer(server).pipe(Layer.provideMerge(TaskHandleStore.layerMemory)))
+      const client = yield* Effect.provideContext(TaskClient.TaskClient, context)
+      const begun = Effect.andThen(client.start("work", {}, { onInput: handler }), Effect.sleep("1500 millis"))
+      yield* TestClient.run(Effect.scoped(begun))
+      const resumed = Effect.flatMap(client.resume("t1", { onInput: handler }), (handle) => handle.await)
+      yield* TestClient.run(Effect.scoped(resumed))
+      assert.isAbove(polls, 6)
+      assert.deepStrictEqual([asked.length, server.of("tasks/update").length], [1, 1])
     }))
 
   it.effect("are repeated for a cancel", () =>

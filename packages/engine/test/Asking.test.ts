@@ -1,7 +1,8 @@
 /** The questions of a task: every kind of them, what may answer them, and keys that are spent. */
 import { CurrentTask, TaskLimits, TaskStore } from "@effect-mcp-tasks/engine"
+import * as FaultyStore from "@effect-mcp-tasks/testing/FaultyStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Ref, Result, Schema } from "effect"
+import { Effect, Fiber, Layer, Option, Ref, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as taskHandle from "../src/internal/taskHandle.ts"
 import { call, get, owner, type Process, settle, start } from "./TestTools.ts"
@@ -220,6 +221,23 @@ describe("a key that is spent (TaskMachine, invariant 3)", () => {
       yield* process.engine.answer(owner, taskId, { "confirm#2": yes })
       yield* settle
       assert.strictEqual((yield* get(process, taskId)).result.content[0].text, "accept")
+    }).pipe(store))
+
+  it.effect("a question that is given up on its way to the store is withdrawn once it is there", () =>
+    Effect.gen(function*() {
+      // What was sent is done, though whoever sent it has gone.
+      const late = FaultyStore.around(yield* TaskStore.TaskStore, ({ operation }, effect) =>
+        operation === "replace"
+          ? Effect.flatMap(Effect.forkDetach(Effect.delay(effect, "1 second")), Fiber.join)
+          : effect)
+      const gone: Ask = (task) =>
+        Effect.andThen(Effect.timeoutOption(task.elicit("confirm", form), "500 millis"), Effect.never)
+      const { process, taskId } = yield* Effect.provideService(parked(gone), TaskStore.TaskStore, late)
+      yield* TestClock.adjust("5 seconds")
+      yield* settle
+      assert.strictEqual((yield* get(process, taskId)).status, "working")
+      const { task } = Option.getOrThrow(yield* late.read(taskId))
+      assert.deepStrictEqual(task.questions.map(({ key, state }) => [key, state]), [["confirm", "withdrawn"]])
     }).pipe(store))
 
   it.effect("a run after a restart takes the answer of the last key, and asks nothing more [F1]", () =>

@@ -10,6 +10,7 @@ import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskTransition from "@effect-mcp-tasks/core/TaskTransition"
 import type { TaskEngine } from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
@@ -19,6 +20,7 @@ import * as clientRules from "./clientRules.ts"
 import type { Coverage } from "./Coverage.ts"
 import type { Write } from "./Database.ts"
 import { Desk, type Room } from "./Desk.ts"
+import type { StoreCall } from "@effect-mcp-tasks/testing/FaultyStore"
 import type { Process } from "./Process.ts"
 import { openRun, TaskFile } from "./TaskFile.ts"
 import { limits, type Witness } from "./Tools.ts"
@@ -37,6 +39,13 @@ export interface Sent {
   readonly params: Schema.JsonObject
   /** How many changes of the store there had been. */
   readonly seq: number
+  readonly sentMs: number
+}
+
+/** A call to the store whose caller was told that it failed. */
+interface Miss extends StoreCall {
+  readonly process: Process
+  readonly atMs: number
 }
 
 /**
@@ -50,6 +59,7 @@ export class Auditor {
   /** What is known of each task there ever was, by its id. */
   readonly files = new Map<string, TaskFile>()
   readonly world: World
+  private readonly misses: Array<Miss> = []
   private readonly commands = new Map<string, Array<string>>()
   private readonly live = new Map<string, number>()
   private readonly sights = new Map<string, clientRules.Sight>()
@@ -71,10 +81,15 @@ export class Auditor {
   /** Objects. */
   readonly object = (rule: RuleName, detail: string): void => {
     if (this.rules?.has(rule) === false) return
-    this.world.note("auditor", `${rule}: ${detail}`)
+    // Where a cause was traced to is another place on every machine, and no part of the history.
+    this.world.note("auditor", `${rule}: ${detail.split("\n", 1).join()}`)
     this.violations.push({ rule, detail })
     this.world.isStopped = true
   }
+
+  /** Objects to something that broke in a process, and says of what. */
+  readonly broke = (process: string, text: string, cause: Cause.Cause<unknown>): void =>
+    this.object("defect", [`${process}: ${text}`, ...cause.reasons.length > 0 ? [Cause.pretty(cause)] : []].join("\n"))
 
   /** Objects to everything that was found. */
   report(found: ReadonlyArray<Violation>): void {
@@ -199,11 +214,28 @@ export class Auditor {
       const file = this.file(taskId)
       if (file.now?.owner === key) file.isCancelSent = true
     }
-    return { owner: key, method, params, seq: this.seq }
+    return { owner: key, method, params, seq: this.seq, sentMs: this.world.now }
+  }
+
+  /** Hears that a process is told that a call of it to the store has failed. */
+  readonly onMiss = (process: Process, call: StoreCall): void => {
+    this.misses.push({ ...call, process, atMs: this.world.now })
+  }
+
+  /** Whether a call was refused only since the store's word that its task is there was lost, which could be read. */
+  private isDenied({ owner, params, sentMs, seq }: Sent, server: Process): boolean {
+    const [miss, ...others] = this.misses.filter(({ atMs, operation, process }) =>
+      process === server && atMs >= sentMs && operation !== "due" && operation !== "list")
+    const file = miss?.operation === "create" ? this.files.get(String(miss.taskId)) : undefined
+    const isOwn = file?.now?.owner === owner && file.now.tool === params["name"]
+    return isOwn && others.length === 0 && (file.versions[0]?.seq ?? 0) > seq
   }
 
   /** Hears what a client was answered. */
   answered(sent: Sent, server: Process, answer: clientRules.Answer): void {
+    if ("error" in answer && answer.error.message.includes("cannot reach its tasks") && sent.method === "tools/call") {
+      if (this.isDenied(sent, server)) this.object("create-denied", `${sent.owner} calls ${sent.params["name"]}`)
+    }
     const created = "result" in answer && answer.result["resultType"] === "task" ? answer.result["taskId"] : undefined
     const taskId = created ?? sent.params["taskId"]
     if (typeof taskId !== "string") return

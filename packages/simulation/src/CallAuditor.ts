@@ -3,6 +3,7 @@
  *
  * @since 0.2.0
  */
+import type { RequestError } from "@effect-mcp-tasks/client/TaskClientError"
 import * as TaskView from "@effect-mcp-tasks/core/TaskView"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -58,6 +59,10 @@ export class CallAuditor {
     file.isEndKnown = false
     file.wish = undefined
     file.excuses++
+    file.listenedMs = Number.NEGATIVE_INFINITY
+    file.shown.clear()
+    // An end that nobody has dealt with is shown again.
+    if (file.lastView !== undefined && TaskView.isTerminal(file.lastView)) file.lastView = undefined
   }
 
   /** Hears that the clock of a client was set: what waits by it may be early once. */
@@ -160,10 +165,30 @@ export class CallAuditor {
     file.asked.set(key, file.lives)
   }
 
+  /** Hears that a user has done with a question by itself. */
+  replies(file: CallFile, key: string): void {
+    this.auditor.report(callRules.replies(key, file, this.nowMs))
+  }
+
   /** Hears what the library shows of a task. */
   shows(file: CallFile, view: TaskView.TaskView): void {
     this.auditor.report(callRules.shows(view, file))
     file.lastView = view
+    const open = view.status === "input_required" ? view.inputRequests : new Map<string, unknown>()
+    for (const [key, closedMs] of file.shown) if (!open.has(key)) file.shown.set(key, closedMs ?? this.nowMs)
+    for (const key of open.keys()) file.shown.set(key, undefined)
+  }
+
+  /** Hears that a cancel through a handle has failed for its caller. */
+  cancelFails(file: CallFile, error: RequestError): void {
+    this.auditor.report(callRules.cancelFails(error, file, this.nowMs))
+  }
+
+  /** Hears which tasks are remembered when a caller has failed who had been given the end of one. */
+  remembers(file: CallFile, open: ReadonlyArray<string>): void {
+    if (file.taskId !== undefined && file.wish !== "cancel" && !open.includes(file.taskId)) {
+      this.auditor.object("handle-forgotten", file.name)
+    }
   }
 
   /** Hears how a call ended for its caller. */

@@ -62,6 +62,8 @@ export class CallFile {
   /** The questions that its user was asked, with the number of the life. */
   readonly asked = new Map<string, number>()
   lastView: TaskView.TaskView | undefined
+  /** The questions that this life of it was shown as open, with when it was shown that they no longer are. */
+  readonly shown = new Map<string, number | undefined>()
 
   constructor(name: string, call: Call, patienceMs: number) {
     this.name = name

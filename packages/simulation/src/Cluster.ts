@@ -81,7 +81,7 @@ export class Cluster {
       isSteady: scenario.isSteady,
       onFault: this.onFault
     })
-    const database = new Database(this.auditor.onWrite)
+    const database = new Database(this.auditor.onWrite, this.auditor.onMiss)
     const shared = new Shared(this.world)
     const remote = (process: Process) => Remote.make(this.world, this.weather, process)
     this.servers = scenario.servers.map((plan, index): Server =>
@@ -131,9 +131,9 @@ export class Cluster {
       name,
       dice: this.dice.stream(name),
       maxTurn: this.scenario.maxTurn,
-      onError: (text) => {
+      onError: (text, cause) => {
         this.story.logs(name, text)
-        if (text.includes("A request broke")) this.auditor.object("defect", `${name}: ${text}`)
+        if (text.includes("A request broke")) this.auditor.broke(name, text, cause)
       },
       services: Context.make(CurrentWitness, witness)
     })

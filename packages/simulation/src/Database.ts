@@ -33,15 +33,21 @@ export class Database {
   private readonly tasks = new Map<string, Task.Stored>()
   private readonly store = Effect.runSync(Effect.provide(TaskStore.TaskStore, Layer.fresh(TaskStore.layerMemory)))
   private readonly onWrite: (write: Write) => void
+  private readonly onMiss: (process: Process, call: FaultyStore.StoreCall) => void
 
-  constructor(onWrite: (write: Write) => void) {
+  /** Tells of every change, and of every call that fails for its caller. */
+  constructor(onWrite: Database["onWrite"], onMiss: Database["onMiss"]) {
     this.onWrite = onWrite
+    this.onMiss = onMiss
   }
 
   /** The store as one process reaches it. */
   connect(process: Process, call: Remote.Call): TaskStore.TaskStore["Service"] {
-    return FaultyStore.around(this.watched(process), ({ operation }, effect) =>
-      call(effect, (why) => Effect.fail(FaultyStore.unavailable(operation, why))))
+    return FaultyStore.around(this.watched(process), (asked, effect) =>
+      call(effect, (why) => {
+        this.onMiss(process, asked)
+        return Effect.fail(FaultyStore.unavailable(asked.operation, why))
+      }))
   }
 
   /** The store with every change of it recorded as the work of a process. */

@@ -20,8 +20,12 @@ export interface Room {
   readonly graceMs: number
 }
 
-/** Whether a task is still that of an attempt, and is to go on. */
-const isWanted = ({ now: task }: TaskFile, attempt: number): boolean =>
+/**
+ * Whether a task is still that of an attempt, and is to go on.
+ *
+ * @since 0.2.0
+ */
+export const isWanted = ({ now: task }: TaskFile, attempt: number): boolean =>
   task !== undefined && !TaskInvariants.hasEnded(task) && task.attempt === attempt && task.running &&
   !(task.status === "working" && task.cancelRequested)
 

@@ -82,7 +82,7 @@ export class LibraryClient {
       name,
       dice: dice.stream(name),
       maxTurn: scenario.maxTurn,
-      onError: (text) => auditor.object("defect", `${name}: ${text}`),
+      onError: (text, cause) => auditor.broke(name, text, cause),
       services: this.memory
     })
     const transport = Layer.succeed(Transport.Transport, {
@@ -101,7 +101,7 @@ export class LibraryClient {
     process.run(living, (exit) => {
       this.isDone = true
       clients.active--
-      if (exit._tag === "Failure") auditor.object("defect", `${name}: ${Cause.pretty(exit.cause)}`)
+      if (exit._tag === "Failure") auditor.broke(name, "it broke", exit.cause)
     })
     return process
   }

@@ -40,6 +40,9 @@ export interface LibraryPort {
 /** The user cannot answer, and wants no result either. */
 class UserFailed extends Schema.TaggedError<UserFailed>()("UserFailed", {}) {}
 
+/** The user had the result, and failed before anything was done with it. */
+class UserDropped extends Schema.TaggedError<UserDropped>()("UserDropped", {}) {}
+
 /** How long the server may take to answer a call. */
 const timeout = "30 seconds"
 
@@ -48,42 +51,51 @@ const pause = (low: number, high: number) =>
 
 const accept = (content: Schema.JsonObject): Schema.JsonObject => ({ action: "accept", content })
 
-/** Answers as the scenario says, never twice with the same word. */
+/** What a user does with a question, as the scenario says; never twice with the same word. */
+const answer = Effect.fnUntraced(function*(
+  port: LibraryPort,
+  file: CallFile,
+  { isHandled, key }: { readonly key: string; readonly isHandled: boolean }
+) {
+  const { answerAfterMs, manner } = file.call
+  port.auditor.asks(file, key)
+  yield* answerAfterMs === undefined ? pause(50, 1_500) : Effect.sleep(answerAfterMs)
+  switch (manner) {
+    case "late":
+      port.onFault("user-late")
+      yield* pause(10_000, 40_000)
+      return accept({ word: `${key}-late` })
+    case "wrong":
+      port.onFault("user-wrong")
+      return accept({ word: 7, unfit: true })
+    case "declines":
+      port.onFault("user-declines")
+      return InputHandler.declined
+    case "never":
+      port.onFault("user-never")
+      if ((yield* Random.next) < 0.5) return yield* Effect.never
+      port.onFault("user-fails")
+      // From when on there is a handle, the task is its holder's.
+      file.wish ??= isHandled ? "leave" : "cancel"
+      return yield* new UserFailed()
+    default:
+      return accept({ word: `${key}-${file.asked.size}-${file.lives}` })
+  }
+})
+
+/** Answers, and tells when that is done. */
 const answering = (port: LibraryPort, file: CallFile, isHandled: boolean) =>
   InputHandler.make({
-    elicit: Effect.fnUntraced(function*(_, { key }) {
-      const { answerAfterMs, manner } = file.call
-      port.auditor.asks(file, key)
-      yield* answerAfterMs === undefined ? pause(50, 1_500) : Effect.sleep(answerAfterMs)
-      switch (manner) {
-        case "late":
-          port.onFault("user-late")
-          yield* pause(10_000, 40_000)
-          return accept({ word: `${key}-late` })
-        case "wrong":
-          port.onFault("user-wrong")
-          return accept({ word: 7, unfit: true })
-        case "declines":
-          port.onFault("user-declines")
-          return InputHandler.declined
-        case "never":
-          port.onFault("user-never")
-          if ((yield* Random.next) < 0.5) return yield* Effect.never
-          port.onFault("user-fails")
-          // From when on there is a handle, the task is its holder's.
-          file.wish ??= isHandled ? "leave" : "cancel"
-          return yield* new UserFailed()
-        default:
-          return accept({ word: `${key}-${file.asked.size}-${file.lives}` })
-      }
-    })
+    elicit: (_, { key }) =>
+      Effect.onExit(answer(port, file, { key, isHandled }), (exit) =>
+        Effect.sync(() => Exit.hasInterrupts(exit) ? undefined : port.auditor.replies(file, key)))
   })
 
 /** How a call ended; a defect of the library where it is none of the ways. */
 const endOf = (exit: Exit.Exit<TaskClientError.ToolResult, unknown>): CallEnd | undefined => {
   if (Exit.isSuccess(exit)) return { _tag: "Value", value: exit.value }
   const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
-  if (error instanceof UserFailed) return { _tag: "UserFailed" }
+  if (error instanceof UserFailed || error instanceof UserDropped) return { _tag: "UserFailed" }
   if (TaskClientError.isTaskClientError(error)) return { _tag: "Error", error }
   return Cause.hasInterruptsOnly(exit.cause) ? { _tag: "Interrupted" } : undefined
 }
@@ -117,7 +129,13 @@ const plain = Effect.fnUntraced(function*(port: LibraryPort, file: CallFile) {
   return yield* Fiber.await(calling)
 })
 
-/** Follows a task by its handle, answers through it too where the user answers twice, and cancels through it. */
+/** How often a user is given the result of a task, and then fails with it in hand. */
+const dropping = 0.15
+
+/**
+ * Follows a task by its handle, answers through it too where the user answers twice, and cancels through it. With the
+ * result in hand the user may fail.
+ */
 const follow = Effect.fnUntraced(function*<E>(
   port: LibraryPort,
   file: CallFile,
@@ -143,12 +161,21 @@ const follow = Effect.fnUntraced(function*<E>(
     const cancelling = Effect.andThen(Effect.sleep(cancelAfterMs), Effect.suspend(() => {
       port.onFault("user-cancels")
       file.wish = "cancel"
-      return handle.cancel
+      return Effect.tapError(handle.cancel, (error) => Effect.sync(() => port.auditor.cancelFails(file, error)))
     }))
     yield* Effect.forkScoped(Effect.ignore(cancelling))
   }
-  return yield* handle.await
+  const result = yield* handle.await
+  if (port.isSteady || Option.isNone(handle.id) || (yield* Random.next) >= dropping) return result
+  port.onFault("user-fails")
+  return yield* new UserDropped()
 })
+
+/** Looks whether the task of a user who failed with its result in hand is remembered: it can be resumed. */
+const thenLooks = (port: LibraryPort, file: CallFile) => <A, E>(exit: Exit.Exit<A, E>) =>
+  Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof UserDropped
+    ? Effect.as(Effect.tap(port.client.open, (open) => Effect.sync(() => port.auditor.remembers(file, open))), exit)
+    : Effect.succeed(exit)
 
 /** Begins a call, and has its handle. */
 const started = (port: LibraryPort, file: CallFile) => {
@@ -157,7 +184,7 @@ const started = (port: LibraryPort, file: CallFile) => {
   return Effect.flatMap(
     port.client.start(tool, { script }, { onInput, timeout }),
     (handle) => follow(port, file, handle)
-  ).pipe(Effect.scoped, Effect.exit)
+  ).pipe(Effect.scoped, Effect.exit, Effect.flatMap(thenLooks(port, file)))
 }
 
 /**
@@ -180,6 +207,6 @@ export const resume = Effect.fnUntraced(function*(port: LibraryPort, file: CallF
   const exit = yield* Effect.flatMap(
     port.client.resume(taskId, { onInput: answering(port, file, true) }),
     (handle) => follow(port, file, handle)
-  ).pipe(Effect.scoped, Effect.exit, Effect.provideService(CurrentCall, file))
+  ).pipe(Effect.scoped, Effect.exit, Effect.flatMap(thenLooks(port, file)), Effect.provideService(CurrentCall, file))
   yield* conclude(port, file, exit)
 })

@@ -6,6 +6,7 @@
  *
  * @since 0.1.0
  */
+import type * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -35,8 +36,8 @@ export interface ProcessOptions {
   readonly followsMs?: number | undefined
   /** After how many operations a fiber is cut at the latest, so that others come between. */
   readonly maxTurn: number
-  /** Hears of what is logged at the level of errors. */
-  readonly onError: (text: string) => void
+  /** Hears of what is logged at the level of errors, and of its cause, where it has one. */
+  readonly onError: (text: string, cause: Cause.Cause<unknown>) => void
   /** What else its fibers find. */
   readonly services: Context.Context<never>
 }
@@ -69,6 +70,7 @@ export class Process {
   beats: { readonly sinceMs: number; readonly lastMs: number } | undefined
   private readonly mourners = new Set<() => void>()
   private shown = 0
+  private jumpedAtMs = Number.NEGATIVE_INFINITY
   private readonly followsMs: number | undefined
   private aheadMs: number
   private readonly pace: number
@@ -84,8 +86,8 @@ export class Process {
     this.aheadMs = options.aheadMs
     this.pace = options.pace
     this.followsMs = options.followsMs
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (logLevel === "Error" || logLevel === "Fatal") options.onError(String(message))
+    const logger = Logger.make(({ cause, logLevel, message }) => {
+      if (logLevel === "Error" || logLevel === "Fatal") options.onError(String(message), cause)
     })
     this.context = Context.make(Scheduler.Scheduler, this.scheduler(options.maxTurn)).pipe(
       Context.add(Clock.Clock, this.clock()),
@@ -111,8 +113,15 @@ export class Process {
     return this.followsMs === undefined ? this.shown : epoch + this.world.now + this.followsMs
   }
 
+  /** The earliest that it may have taken the time to be since a moment of the world, in epoch milliseconds. */
+  earliest(sinceMs: number): number {
+    if (this.followsMs !== undefined) return epoch + sinceMs - this.followsMs
+    return this.jumpedAtMs < sinceMs ? Math.floor(epoch + this.aheadMs + sinceMs * this.pace) : Number.NEGATIVE_INFINITY
+  }
+
   /** Sets its clock forward by so many milliseconds, or back where it is negative. */
   jump(byMs: number): void {
+    this.jumpedAtMs = this.world.now
     this.aheadMs += byMs
   }
 

@@ -54,7 +54,7 @@ const printCall = ({ answerAfterMs, atMs, cancelAfterMs, giveUpAfterMs, manner, 
     ...answerAfterMs === undefined ? [] : [` after ${answerAfterMs}`],
     ...cancelAfterMs === undefined ? [] : [`, cancels after ${cancelAfterMs}`],
     ...giveUpAfterMs === undefined ? [] : [`, gives up after ${giveUpAfterMs}`],
-    `: ${script}`
+    script === "" ? ":" : `: ${script}`
   ].join("")
 
 const printClient = ({ library, owner, snoops }: ClientPlan): string =>
@@ -125,7 +125,7 @@ const readers: ReadonlyArray<Reader> = [
       calls: []
     })],
   [
-    /^call at (\d+): (\w+), answers (\w+)(?: after (\d+))?(?:, cancels after (\d+))?(?:, gives up after (\d+))?: (.*)$/,
+    /^call at (\d+): (\w+), answers (\w+)(?: after (\d+))?(?:, cancels after (\d+))?(?:, gives up after (\d+))?:(.*)$/,
     ([at, tool, manner, answer, cancel, giveUp, script = ""], draft) => {
       const parsed = Script.parse(script)
       if (!oneOf(toolNames, tool) || !oneOf(manners, manner)) return "no such tool, or no such way to answer"
@@ -135,7 +135,7 @@ const readers: ReadonlyArray<Reader> = [
       client.calls.push({
         atMs: Number(at),
         tool,
-        script,
+        script: script.trim(),
         manner,
         answerAfterMs: optional(answer),
         cancelAfterMs: optional(cancel),

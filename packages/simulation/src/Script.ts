@@ -26,8 +26,8 @@ export type Op =
   | { readonly op: "asks"; readonly name: string; readonly also: string }
   /** Asks for a time, then withdraws the question. */
   | { readonly op: "askfor"; readonly name: string; readonly ms: number }
-  /** Asks, and goes on without waiting: the question outlives the handler's interest in it. */
-  | { readonly op: "leave"; readonly name: string }
+  /** Asks, and goes on without waiting: the question goes with the handler, or outlives it. */
+  | { readonly op: "leave" | "detach"; readonly name: string }
   | { readonly op: "extend"; readonly ms: number }
   | { readonly op: "hang" }
   /** Takes its process with it. */
@@ -55,6 +55,7 @@ const shapes: { readonly [Name in Op["op"]]: ReadonlyArray<"name" | "also" | "ms
   asks: ["name", "also"],
   askfor: ["name", "ms"],
   leave: ["name"],
+  detach: ["name"],
   extend: ["ms"],
   hang: [],
   crash: [],

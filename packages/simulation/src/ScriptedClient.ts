@@ -71,7 +71,7 @@ export const start = (town: Town, plan: ClientPlan, index: number): void => {
     aheadMs: 0,
     pace: 1,
     maxTurn: 2048,
-    onError: (text) => auditor.object("defect", `${name}: ${text}`),
+    onError: (text, cause) => auditor.broke(name, text, cause),
     services: Context.empty()
   })
   clients.active++
@@ -90,7 +90,7 @@ export const start = (town: Town, plan: ClientPlan, index: number): void => {
     }, plan),
     (exit) => {
       clients.active--
-      if (exit._tag === "Failure") auditor.object("defect", `${name}: ${String(exit.cause)}`)
+      if (exit._tag === "Failure") auditor.broke(name, "it broke", exit.cause)
     }
   )
 }

@@ -149,6 +149,8 @@ const perform = (op: Script.Op, run: Run): Effect.Effect<ReadonlyArray<string> |
       return Effect.map(Effect.timeoutOption(ask(run, op.name), op.ms), Option.getOrElse(() => `${op.name} in vain`))
     case "leave":
       return Effect.asVoid(Effect.forkChild(Effect.ignore(ask(run, op.name)), { startImmediately: true }))
+    case "detach":
+      return Effect.asVoid(Effect.forkDetach(Effect.ignore(ask(run, op.name)), { startImmediately: true }))
     case "extend":
       return Effect.flatMap(CurrentTask.CurrentTask, (task) => task.extend(op.ms))
     case "hang":

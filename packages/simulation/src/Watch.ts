@@ -5,7 +5,7 @@
  */
 import type * as Task from "@effect-mcp-tasks/core/Task"
 import type { RuleName } from "./Audit.ts"
-import type { Desk } from "./Desk.ts"
+import { type Desk, isWanted } from "./Desk.ts"
 import type { FaultName } from "./Faults.ts"
 import { asked, type HandlerRun, type TaskFile } from "./TaskFile.ts"
 import type { Run } from "./Tools.ts"
@@ -35,6 +35,11 @@ const wordsOf = (task: Task.Task, key: string): ReadonlyArray<string> =>
     const { action, content } = Object(question.response)
     return [action === "accept" ? content?.word : action]
   })
+
+/** Whether a question still stands that nobody in a handler waits for any more, though the handler goes on. */
+const isKept = ({ file, run }: WatchOptions, key: string): boolean =>
+  file.now !== undefined && isWanted(file, run.attempt) && run.process.leavesAtMs === undefined &&
+  !run.waits.includes(key) && asked(file.now, key).some(({ state }) => state === "outstanding")
 
 /**
  * Makes the watch of one run, and checks that it may run at all.
@@ -74,6 +79,7 @@ export const make = (options: WatchOptions): Run => {
     forgets: (key) => {
       leave(key)
       run.gaveUpAtMs = options.now()
+      if (isKept(options, key)) object("question-kept", `${key} of ${file.name}`)
     },
     answered: (key, answer) => {
       leave(key)

@@ -5,7 +5,7 @@
  */
 import * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as TaskView from "@effect-mcp-tasks/core/TaskView"
-import type { TaskClientError, ToolResult } from "@effect-mcp-tasks/client/TaskClientError"
+import * as TaskClientError from "@effect-mcp-tasks/client/TaskClientError"
 import type * as Schema from "effect/Schema"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { CallFile } from "./CallFile.ts"
@@ -89,6 +89,27 @@ export const asks = (key: string, file: CallFile): Found =>
     ? breach("answered-twice", `${file.name} asks its user for ${key} again`)
     : none
 
+/** How long a user may be busy with a question that was just shown to be closed, in milliseconds. */
+const noticeMs = 1_000
+
+/**
+ * Judges that a user, whom nobody has interrupted, has done with a question.
+ *
+ * @since 0.2.0
+ */
+export const replies = (key: string, { name, shown }: CallFile, nowMs: number): Found =>
+  nowMs - (shown.get(key) ?? nowMs) > noticeMs ? breach("asked-in-vain", `${name} asks for ${key} on`) : none
+
+/**
+ * Judges that a cancel has failed for whoever asked for it.
+ *
+ * @since 0.2.0
+ */
+export const cancelFails = (error: TaskClientError.RequestError, file: CallFile, nowMs: number): Found =>
+  TaskClientError.isTransient(error) && isImpatient("tasks/cancel", file, nowMs)
+    ? breach("given-up-early", `${file.name}: ${error.message}`)
+    : none
+
 /**
  * Judges a view of the task that is shown after the last one.
  *
@@ -109,8 +130,8 @@ export const shows = (view: TaskView.TaskView, file: CallFile): Found => {
  * @since 0.2.0
  */
 export type CallEnd =
-  | { readonly _tag: "Value"; readonly value: ToolResult }
-  | { readonly _tag: "Error"; readonly error: TaskClientError }
+  | { readonly _tag: "Value"; readonly value: TaskClientError.ToolResult }
+  | { readonly _tag: "Error"; readonly error: TaskClientError.TaskClientError }
   /** Whoever was to answer failed. */
   | { readonly _tag: "UserFailed" }
   | { readonly _tag: "Interrupted" }
@@ -152,7 +173,7 @@ export const ends = (end: CallEnd, ended: Ended): Found => {
 const stopped = ({ cancels, name, taskId, wish }: CallFile): Found =>
   wish === "cancel" && taskId !== undefined && cancels === 0 ? breach("cancel-forgotten", name) : none
 
-const gives = (value: ToolResult, { file, task }: Ended): Found => {
+const gives = (value: TaskClientError.ToolResult, { file, task }: Ended): Found => {
   const wrong = (is: string) => breach("outcome-wrong", `${file.name} gives ${JSON.stringify(value)}, and is ${is}`)
   if (task === undefined) {
     const { direct } = file
@@ -165,13 +186,13 @@ const gives = (value: ToolResult, { file, task }: Ended): Found => {
 
 const said = (value: unknown): string => JSON.stringify(value) ?? "nothing"
 
-const isSame = (value: ToolResult, result: Schema.JsonObject): boolean =>
+const isSame = (value: TaskClientError.ToolResult, result: Schema.JsonObject): boolean =>
   said(value.structuredContent) === said(result["structuredContent"]) && said(value.content) === said(result["content"])
 
 /** How long failures must have lasted at least for a call to be given up, as a part of the patience. */
 const leastPart = 1 / 3
 
-const fails = (error: TaskClientError, ended: Ended): Found => {
+const fails = (error: TaskClientError.TaskClientError, ended: Ended): Found => {
   const { file, nowMs, task, time } = ended
   const last = task?.last
   const wrong = () => breach("outcome-wrong", `${file.name} fails with ${error._tag}, and is ${said(last?.status)}`)
@@ -199,14 +220,14 @@ const fails = (error: TaskClientError, ended: Ended): Found => {
   }
 }
 
-const toolFails = (result: ToolResult, { file: { direct }, task }: Ended): boolean => {
+const toolFails = (result: TaskClientError.ToolResult, { file: { direct }, task }: Ended): boolean => {
   if (task === undefined) return direct !== undefined && "result" in direct && isSame(result, direct.result)
   const { last } = task
   return last?.status === "completed" && last.isError && isSame(result, JSON.parse(last.result))
 }
 
 /** The user of this call gives an answer that the server does not take. */
-const isUnfit = (error: TaskClientError, { call }: CallFile): boolean =>
+const isUnfit = (error: TaskClientError.TaskClientError, { call }: CallFile): boolean =>
   call.manner === "wrong" && error._tag === "ProtocolError" && error.method === "tasks/update" &&
   error.error.message.includes("does not fit")
 

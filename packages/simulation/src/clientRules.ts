@@ -36,8 +36,9 @@ export interface Exchange {
   readonly owner: string
   readonly method: string
   readonly params: Schema.JsonObject
-  /** Who served it. */
+  /** Who served it, and when it was sent, in milliseconds of the world. */
   readonly server: Process
+  readonly sentMs: number
   /** What its task was while it was on its way. */
   readonly window: ReadonlyArray<Version>
   readonly answer: Answer
@@ -102,12 +103,15 @@ const unexpected = (answer: Answer, file: TaskFile): Found =>
     : none
 
 /** A poll shows what the task was at one moment between the question and the answer. */
-const seen = ({ answer, window }: Exchange, file: TaskFile): Found => {
+const seen = ({ answer, sentMs, server, window }: Exchange, file: TaskFile): Found => {
   if (!("result" in answer)) return none
   const { _meta, ...task } = answer.result
   const shown = JSON.stringify(task)
-  const isTrue = window.some(({ stored }) => stored !== undefined && shown === view(stored.task))
-  return isTrue ? none : breach("stale-read", `${file.name} was shown as ${shown}`)
+  const stored = window.find(({ stored }) => stored !== undefined && shown === view(stored.task))?.stored
+  if (stored === undefined) return breach("stale-read", `${file.name} was shown as ${shown}`)
+  return !TaskInvariants.hasEnded(stored.task) && TaskInvariants.isOver(stored.task, server.earliest(sentMs))
+    ? breach("expired-late", `${file.name} was shown as ${stored.task.status}`)
+    : none
 }
 
 const view = (task: Task.Task): string =>

@@ -3,7 +3,7 @@
  *
  * @since 0.2.0
  */
-import type { Sabotage } from "./replicaSabotages.ts"
+import type { Sabotage } from "./sabotages.ts"
 
 const observer = "core/src/TaskObserver.ts"
 const view = "core/src/TaskView.ts"
@@ -71,6 +71,20 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     is: `return yield* error`
   },
   {
+    name: "patience by the clock of the day",
+    rule: "given-up-early",
+    file: rpc,
+    was: `Number(yield* Clock.monotonicTimeNanos) / 1e6`,
+    is: `yield* Clock.currentTimeMillis`
+  },
+  {
+    name: "cancel sent once",
+    rule: "given-up-early",
+    file: observation,
+    was: `cancel: Effect.asVoid(rpc.repeated(`,
+    is: `cancel: Effect.asVoid(rpc.once(`
+  },
+  {
     name: "tool called again when its answer is lost",
     rule: "call-repeated",
     file: calling,
@@ -90,6 +104,34 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     file: memory,
     was: `return given === undefined || Equal.equals(given, response)`,
     is: `return given === undefined || given !== response`
+  },
+  {
+    name: "answer of an earlier process forgotten",
+    rule: "answered-twice",
+    file: observation,
+    was: `if (remembered?.response !== undefined) return`,
+    is: `if (remembered?.isRepeated === true) return`
+  },
+  {
+    name: "user asked on when the question is closed",
+    rule: "asked-in-vain",
+    file: session,
+    was: `if (!outstanding.has(key)) yield*`,
+    is: `if (globalThis.never) yield*`
+  },
+  {
+    name: "handle forgotten when what follows fails",
+    rule: "handle-forgotten",
+    file: "client/src/internal/tasks.ts",
+    was: `(isSeen && isDealtWith(exit, taskId))`,
+    is: `isSeen`
+  },
+  {
+    name: "answer sent on after it was acknowledged",
+    rule: "answered-twice",
+    file: session,
+    was: `Effect.raceFirst(rpc.repeated({ method: "tasks/update", params, capabilities, taskId }), settled)`,
+    is: `rpc.repeated({ method: "tasks/update", params, capabilities, taskId })`
   },
   {
     name: "task of an interrupted call left to run",

@@ -32,7 +32,8 @@ const ops: ReadonlyArray<readonly [weight: number, draw: (dice: Dice) => Script.
   [1, (dice) => ({ op: "reask", name: dice.pick(keys) })],
   [3, (dice) => ({ op: "asks", name: dice.pick(keys), also: dice.pick(keys) })],
   [3, (dice) => ({ op: "askfor", name: dice.pick(keys), ms: dice.between(0, 4_000) })],
-  [3, (dice) => ({ op: "leave", name: dice.pick(keys) })],
+  [2, (dice) => ({ op: "leave", name: dice.pick(keys) })],
+  [2, (dice) => ({ op: "detach", name: dice.pick(keys) })],
   [4, (dice) => ({ op: "report", name: dice.pick(["begun", "halfway", "nearly"]) })],
   [4, (dice) => ({ op: "extend", ms: dice.between(1_000, dice.pick([5_000, 120_000])) })],
   [3, (dice) => ({ op: "stubborn", ms: dice.between(1, 4_000) })]
@@ -144,8 +145,9 @@ const drawRates = (dice: Dice): Rates => {
   return rates
 }
 
-/** In how many worlds a rare situation is brought about. */
+/** In how many worlds a rare situation is brought about, of a task and of a client. */
 const rareness = 0.2
+const rarenessOfClient = 0.1
 
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
@@ -159,7 +161,12 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
   const clients = dice.between(1, 4) * size
   const there = { servers, clients, calmAtMs }
   const rare = dice.stream("situation")
-  const situation = rare.chance(rareness) ? situations.draw(rare, rare.pick(situations.aims), there) : undefined
+  const rareOfClient = dice.stream("situation of a client")
+  const brought = [
+    // Its troubles name its client by its number: it is the first of those that are added.
+    ...rareOfClient.chance(rarenessOfClient) ? [situations.drawOfClient(rareOfClient, clients, there)] : [],
+    ...rare.chance(rareness) ? [situations.draw(rare, rare.pick(situations.aims), there)] : []
+  ]
   return {
     seed,
     runner: dice.stream("runner").pick(runnerNames),
@@ -167,11 +174,11 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
     servers: list(servers, (index) => drawClock(dice.stream(`server ${index}`))),
     clients: [
       ...list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
-      ...situation === undefined ? [] : [{ owner: "zoe", snoops: false, calls: [situation.call] }]
+      ...brought.map(({ call, library }) => ({ owner: "zoe", snoops: false, library, calls: [call] }))
     ],
     troubles: [
       ...list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
-      ...situation?.troubles ?? []
+      ...brought.flatMap(({ troubles }) => troubles)
     ],
     rates: drawRates(dice.stream("rates")),
     maxTurn: dice.pick([8, 64, 2048]),

@@ -3,23 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { RuleName } from "./Audit.ts"
-
-/**
- * A line that is broken.
- *
- * @since 0.1.0
- */
-export interface Sabotage {
-  readonly name: string
-  /** The rule that must notice, while all others look away. */
-  readonly rule: RuleName
-  /** The file, from `packages/`. */
-  readonly file: string
-  /** A text that stands in the file once, and what it is replaced by. */
-  readonly was: string
-  readonly is: string
-}
+import type { Sabotage } from "./sabotages.ts"
 
 const claims = "engine/src/internal/claims.ts"
 const queueRunner = "engine/src/internal/queueRunner.ts"

@@ -32,17 +32,40 @@ const section = (coverage: Coverage, name: Section, what: string): ReadonlyArray
   ]
 }
 
-const failed = ({ detail, rule, seed }: Failure): ReadonlyArray<string> => [
-  `  seed ${seed}: ${rule}: ${detail.slice(0, 300)}`,
-  `    again, smaller, with its history: npm run simulate -- --seed ${seed}`
-]
+/**
+ * How a report is written, and what was run besides its seeds.
+ *
+ * @since 0.2.0
+ */
+export interface Options {
+  /** Whether it names what was reached how often. */
+  readonly isLong: boolean
+  readonly size: number
+  readonly sabotage: string | undefined
+}
+
+/** What of a failure is shown: a defect brings the whole trace of its cause. */
+const shownLength = 1_000
+
+const failed = ({ sabotage, size }: Options) => ({ detail, rule, seed }: Failure): ReadonlyArray<string> => {
+  const again = [
+    `npm run simulate -- --seed ${seed}`,
+    ...size === 1 ? [] : [`--size ${size}`],
+    ...sabotage === undefined ? [] : [`--sabotage "${sabotage}"`]
+  ]
+  return [
+    `  seed ${seed}: ${rule}: ${detail.slice(0, shownLength).replaceAll("\n", "\n    ")}`,
+    `    again, smaller, with its history: ${again.join(" ")}`
+  ]
+}
 
 /**
- * Writes a report. With `isLong` it names what was reached how often.
+ * Writes a report.
  *
  * @since 0.1.0
  */
-export const print = (report: Report, isLong: boolean): string => {
+export const print = (report: Report, options: Options): string => {
+  const { isLong } = options
   const coverage = new Coverage(report.counts)
   const { counts } = coverage
   return [
@@ -58,6 +81,6 @@ export const print = (report: Report, isLong: boolean): string => {
     ...isLong ? listed(counts.refusals) : [],
     "  how calls went on for their clients:",
     ...listed(counts.outcomes),
-    ...report.failures.slice(0, 10).flatMap(failed)
+    ...report.failures.slice(0, 10).flatMap(failed(options))
   ].join("\n")
 }

@@ -4,10 +4,25 @@
  *
  * @since 0.1.0
  */
+import type { RuleName } from "./Audit.ts"
 import { clientSabotages } from "./clientSabotages.ts"
-import { replicaSabotages, type Sabotage } from "./replicaSabotages.ts"
+import { replicaSabotages } from "./replicaSabotages.ts"
 
-export type { Sabotage } from "./replicaSabotages.ts"
+/**
+ * A line that is broken.
+ *
+ * @since 0.1.0
+ */
+export interface Sabotage {
+  readonly name: string
+  /** The rule that must notice, while all others look away. */
+  readonly rule: RuleName
+  /** The file, from `packages/`. */
+  readonly file: string
+  /** A text that stands in the file once, and what it is replaced by. */
+  readonly was: string
+  readonly is: string
+}
 
 const machine = "core/src/TaskMachine.ts"
 const writer = "engine/src/internal/taskWriter.ts"
@@ -179,11 +194,25 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `const known = this.task.questions.findLast((it) => it.state === "answered")`
   },
   {
+    name: "given up question left open",
+    rule: "question-kept",
+    file: attempt,
+    was: `isLast() && this.standing === "current" ? this.give({ _tag: "Withdraw", key }) : Effect.void`,
+    is: `isLast() ? Effect.void : Effect.void`
+  },
+  {
     name: "unfit answer taken",
     rule: "answer-unfit",
     file: "engine/src/internal/answers.ts",
     was: `Result.map(() => ({ action, content }))`,
     is: `() => Result.succeed({ action, content })`
+  },
+  {
+    name: "task denied when the reply to its creation is lost",
+    rule: "create-denied",
+    file: engine,
+    was: `(error) => confirmed(first, error)`,
+    is: `(error) => Effect.fail(error)`
   },
   {
     name: "cancel acknowledged and lost",
@@ -279,6 +308,13 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     file: sweeper,
     was: `engine.apply(taskId, { _tag: "Expire", at }))`,
     is: `engine.apply(taskId, { _tag: "Expire", at: 0 }))`
+  },
+  {
+    name: "overdue task shown as it is",
+    rule: "expired-late",
+    file: engine,
+    was: `if (found.dueAt === null || found.dueAt > (yield* now)) return found`,
+    is: `return found`
   },
   {
     name: "removed before its time",

@@ -1,11 +1,12 @@
 /**
  * Situations that chance alone hardly ever brings about: a call, and what goes wrong around it, timed so that a rare
- * transition of the machine is near. Whether it comes is still left to chance.
+ * transition of the machine is near, or what the client library hardly ever has to bear. Whether it comes is still left
+ * to chance.
  *
  * @since 0.2.0
  */
 import type { Dice } from "./Dice.ts"
-import type { Call, Trouble } from "./Scenario.ts"
+import type { Call, LibraryPlan, Trouble } from "./Scenario.ts"
 
 /**
  * A situation.
@@ -13,6 +14,8 @@ import type { Call, Trouble } from "./Scenario.ts"
  * @since 0.2.0
  */
 export interface Situation {
+  /** How its client calls, where that is through the client library. */
+  readonly library?: LibraryPlan | undefined
   readonly call: Call
   readonly troubles: ReadonlyArray<Trouble>
 }
@@ -100,6 +103,59 @@ const situations = {
   "unattended Expire failed": leftParked("brief", undefined)
 } as const satisfies Readonly<Record<string, Draw>>
 
+/** How the client of a situation calls: through the library, and with little patience. */
+const library: LibraryPlan = { aheadMs: 0, pace: 1, patienceMs: 20_000 }
+
+/** Nothing comes through between a client and any server. */
+const cutOff = ({ client, servers }: There, atMs: number, forMs: number): ReadonlyArray<Trouble> =>
+  servers.map((server) => ({ kind: "partition", client, server, atMs, forMs }))
+
+/** The number of a client, and those of the servers. */
+interface There {
+  readonly client: number
+  readonly servers: ReadonlyArray<number>
+}
+
+type DrawOfClient = (dice: Dice, atMs: number, there: There) => Situation
+
+/** A client's clock is set forward while it bears that no server takes its answer. */
+const clockSetInPatience: DrawOfClient = (dice, atMs, there) => ({
+  library,
+  call: { atMs, tool: "resumable", script: "ask a; end ok", manner: "right", answerAfterMs: 2_000 },
+  troubles: [
+    ...cutOff(there, atMs + 1_500, 14_000),
+    {
+      kind: "client-jump",
+      atMs: atMs + dice.between(8_500, 12_500),
+      client: there.client,
+      byMs: dice.between(20_000, 60_000)
+    }
+  ]
+})
+
+/** A client dies when its user has answered, and no server has heard of it. */
+const answeredAndDied: DrawOfClient = (dice, atMs, there) => ({
+  library,
+  call: {
+    atMs,
+    tool: "resumable",
+    script: "ask a; end ok",
+    manner: "right",
+    answerAfterMs: dice.between(1_500, 3_000)
+  },
+  troubles: [
+    ...cutOff(there, atMs + 1_500, dice.between(5_000, 8_000)),
+    {
+      kind: "client-crash",
+      atMs: atMs + dice.between(4_500, 7_000),
+      client: there.client,
+      forMs: dice.between(200, 4_000)
+    }
+  ]
+})
+
+const ofClients = [clockSetInPatience, answeredAndDied] as const
+
 /** How long a situation lasts. */
 const lastsMs = 20_000
 
@@ -124,6 +180,23 @@ export const aims: readonly [Aim, ...ReadonlyArray<Aim>] = [
   "unattended Expire failed"
 ]
 
+const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, index) => index)
+
+/** Draws when a situation begins that is over before the world calms down. */
+const drawBegin = (dice: Dice, { calmAtMs }: { readonly calmAtMs: number }): number =>
+  dice.between(0, Math.max(0, calmAtMs - lastsMs))
+
+/**
+ * Draws a situation of a client that is so numbered.
+ *
+ * @since 0.2.0
+ */
+export const drawOfClient = (
+  dice: Dice,
+  client: number,
+  world: { readonly calmAtMs: number; readonly servers: number }
+): Situation => dice.pick(ofClients)(dice, drawBegin(dice, world), { client, servers: numbers(world.servers) })
+
 /**
  * Draws a situation for a world that calms down at a time and has so many servers.
  *
@@ -133,7 +206,4 @@ export const draw = (
   dice: Dice,
   aim: Aim,
   world: { readonly calmAtMs: number; readonly servers: number }
-): Situation => {
-  const atMs = dice.between(0, Math.max(0, world.calmAtMs - lastsMs))
-  return situations[aim](dice, atMs, Array.from({ length: world.servers }, (_, server) => server))
-}
+): Situation => situations[aim](dice, drawBegin(dice, world), numbers(world.servers))

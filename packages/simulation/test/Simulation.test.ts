@@ -92,6 +92,7 @@ describe("a scenario", () => {
       "client bob with library ahead -20 pace 0.99 patience 20000",
       "client ada snoops",
       "call at 100: once, answers late after 70, cancels after 50, gives up after 900: step x 10; askfor a 5; end ok",
+      "call at 100: once, answers right:",
       "trouble at 5: crash server 1 for 7",
       "trouble at 5: isolation server 1 for 7",
       "trouble at 5: partition client 1 server 1 for 7",

@@ -9,16 +9,18 @@ import * as situations from "../src/situations.ts"
 
 const worlds = Array.from({ length: 40 }, (_, index) => index + 1)
 
-const only = (seed: number, aim: situations.Aim): Scenario => {
+type Draw = (dice: Dice, world: { readonly calmAtMs: number; readonly servers: number }) => situations.Situation
+
+const only = (seed: number, draw: Draw): Scenario => {
   const dice = new Dice(seed)
   const servers = Array.from({ length: dice.between(1, 3) }, () => ({ aheadMs: 0, pace: 1 }))
   const calmAtMs = 60_000
-  const { call, troubles } = situations.draw(dice, aim, { calmAtMs, servers: servers.length })
+  const { call, library, troubles } = draw(dice, { calmAtMs, servers: servers.length })
   return {
     seed,
     runner: dice.pick(runnerNames),
     servers,
-    clients: [{ owner: "zoe", snoops: false, calls: [call] }],
+    clients: [{ owner: "zoe", snoops: false, library, calls: [call] }],
     troubles,
     rates: {},
     calmAtMs,
@@ -32,11 +34,23 @@ describe("a rare situation", () => {
     it(`leads to: ${aim}`, () => {
       assert.include(Coverage.expected.transitions ?? [], aim)
       const reached = worlds.filter((seed) => {
-        const { coverage, violations } = Simulation.run(only(seed, aim))
+        const { coverage, violations } = Simulation.run(only(seed, (dice, world) => situations.draw(dice, aim, world)))
         assert.deepStrictEqual(violations, [], `seed ${seed}`)
         return coverage.counts.transitions.has(aim)
       })
       assert.isAtLeast(reached.length, 2)
     })
   }
+
+  it("lets a client answer, again after its death, and bear that no server takes it", () => {
+    const reached = worlds.map((seed) => {
+      const scenario = only(seed, (dice, world) => situations.drawOfClient(dice, 0, world))
+      const { coverage: { counts }, violations } = Simulation.run(scenario)
+      assert.deepStrictEqual(violations, [], `seed ${seed}`)
+      return [...counts.faults.keys(), ...counts.outcomes.keys()]
+    })
+    for (const what of ["client-crash", "client-clock-jump", "library: Value"]) {
+      assert.isAtLeast(reached.filter((names) => names.includes(what)).length, 10, what)
+    }
+  })
 })

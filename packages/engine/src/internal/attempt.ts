@@ -154,13 +154,16 @@ export class Attempt {
         const parked = Deferred.isDoneUnsafe(wait.answer) ? answer : this.surroundings.park(answer)
         return Effect.map(parked, (answered): Asked => Result.succeed(answered))
       })
-      return this.give({ _tag: "Ask", ...question }).pipe(
-        Effect.flatMap((asked) =>
-          Result.isSuccess(asked) ? awaitAnswer : Effect.sync((): Asked => {
-            isLast()
-            return Result.fail(asked.failure)
-          })),
-        Effect.onInterrupt(() => leave)
+      // Not cut off on its way: what the store gets after the withdrawal would stand for as long as the handler runs.
+      return Effect.uninterruptibleMask((restore) =>
+        this.give({ _tag: "Ask", ...question }).pipe(
+          Effect.flatMap((asked) =>
+            Result.isSuccess(asked) ? restore(awaitAnswer) : Effect.sync((): Asked => {
+              isLast()
+              return Result.fail(asked.failure)
+            })),
+          Effect.onInterrupt(() => leave)
+        )
       )
     })
   }

@@ -5,10 +5,7 @@
  *
  * @since 0.1.0
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as CliError from "effect/cli/CliError"
-import * as Command from "effect/cli/Command"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -17,6 +14,7 @@ import * as Option from "effect/Option"
 import { deep, type Named, usual } from "../model/configurations.ts"
 import { type Exploration, explore } from "../model/explore.ts"
 import { type Flaw, flaws } from "../model/Model.ts"
+import * as program from "./program.ts"
 
 const flags = {
   isDeep: Flag.Boolean("deep").pipe(
@@ -57,23 +55,13 @@ const main = Effect.fn(function*({ flaw, isDeep }: Command.Command.Config.Infer<
     return yield* Console.log(Object.entries(flaws).map(([name, why]) => `${name.padEnd(24)} ${why}`).join("\n"))
   }
   if (name !== undefined && !isFlaw(name)) {
-    const userMessage = `The model has no part "${name}": --without list`
-    return yield* Effect.fail(new CliError.UserError({ userMessage, cause: name }))
+    return yield* program.refuse(`The model has no part "${name}": --without list`)
   }
   const explored = yield* Effect.forEach(isDeep ? deep : usual, (named) => check(named, name))
   const states = explored.reduce((total, { states }) => total + states, 0)
   const broken = explored.filter(({ counterexample }) => counterexample !== undefined).length
   yield* Console.log(`${explored.length} configurations, ${count(states)} states, ${broken} broken`)
-  if (broken > 0) {
-    yield* Effect.sync(() => {
-      process.exitCode = 1
-    })
-  }
+  if (broken > 0) yield* program.fail
 })
 
-Command.make("npm run modelcheck --", flags, main).pipe(
-  Command.withDescription("Explores all interleavings of a small configuration, with each fault once"),
-  Command.run({ version: "0.1.0" }),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain
-)
+program.run("modelcheck", "Explores all interleavings of a small configuration, with each fault once", flags, main)

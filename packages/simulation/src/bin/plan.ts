@@ -5,10 +5,6 @@
  *
  * @since 0.2.0
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as CliError from "effect/cli/CliError"
-import * as Command from "effect/cli/Command"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -18,12 +14,11 @@ import * as chart from "../plan/chart.ts"
 import * as flags from "../plan/flags.ts"
 import * as Plan from "../plan/Plan.ts"
 import * as report from "../plan/report.ts"
-
-const refuse = (userMessage: string) => Effect.fail(new CliError.UserError({ userMessage, cause: userMessage }))
+import * as program from "./program.ts"
 
 const main = Effect.fn(function*(options: flags.PlanOptions) {
   const settings = flags.settingsOf(options)
-  if (Result.isFailure(settings)) return yield* refuse(settings.failure)
+  if (Result.isFailure(settings)) return yield* program.refuse(settings.failure)
   const plan = Plan.run(settings.success)
   const listening = settings.success.listening === 1 ? undefined : Plan.run({ ...settings.success, listening: 1 })
   if (Option.isSome(options.svg)) {
@@ -33,11 +28,11 @@ const main = Effect.fn(function*(options: flags.PlanOptions) {
   yield* Console.log(
     options.json ? JSON.stringify(report.toJson(plan, listening), undefined, 2) : report.print(plan, listening)
   )
-}, Effect.catchTag("PlatformError", (error) => refuse(`The chart could not be written: ${error.message}`)))
+}, Effect.catchTag("PlatformError", (error) => program.refuse(`The chart could not be written: ${error.message}`)))
 
-Command.make("npm run plan --", flags.all, main).pipe(
-  Command.withDescription("Says what a server will have to do, from the rate of its tasks and the ways of its clients"),
-  Command.run({ version: "0.1.0" }),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain
+program.run(
+  "plan",
+  "Says what a server will have to do, from the rate of its tasks and the ways of its clients",
+  flags.all,
+  main
 )

@@ -8,20 +8,17 @@
  *
  * @since 0.2.0
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Command from "effect/cli/Command"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Schema from "effect/Schema"
 import * as comparison from "../plan/comparison.ts"
 import * as planFlags from "../plan/flags.ts"
 import * as Plan from "../plan/Plan.ts"
 import * as RealRun from "../plan/RealRun.ts"
 import { defaults, type Settings } from "../plan/Settings.ts"
+import * as program from "./program.ts"
 
 /** A few tasks a second, short ones, of every kind. */
 const settings: Settings = {
@@ -43,8 +40,7 @@ const settings: Settings = {
 }
 
 const flags = {
-  seconds: Flag.Int("seconds").pipe(
-    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 3_600 }))),
+  seconds: program.count("seconds", 10, 3_600).pipe(
     Flag.withDescription("How long tasks arrive, and requests are counted; 75"),
     Flag.withDefault(75)
   ),
@@ -62,16 +58,7 @@ const main = Effect.fn(function*({ roundTripMs, seconds, seed }: Command.Command
   const run = yield* RealRun.run(given, graceMs)
   const { isClose, text } = comparison.print(plan, run)
   yield* Console.log(text)
-  if (!isClose) {
-    yield* Effect.sync(() => {
-      process.exitCode = 1
-    })
-  }
-})
+  if (!isClose) yield* program.fail
+}, Effect.provide(Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])))
 
-Command.make("npm run plan:check --", flags, main).pipe(
-  Command.withDescription("Holds a plan against a real server with real clients, in real time"),
-  Command.run({ version: "0.1.0" }),
-  Effect.provide(Layer.merge(NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)]))),
-  NodeRuntime.runMain
-)
+program.run("plan:check", "Holds a plan against a real server with real clients, in real time", flags, main)

@@ -6,15 +6,14 @@
  *
  * @since 0.1.0
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
+import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import { fileURLToPath } from "node:url"
+import * as program from "./program.ts"
 import * as Transcript from "../Transcript.ts"
 
 const folder = fileURLToPath(new URL("../../transcripts/", import.meta.url))
@@ -54,16 +53,7 @@ const main = Effect.fn(function*({ rewrite }: Command.Command.Config.Infer<typeo
   const fine = yield* Effect.forEach(names.toSorted(), (name) => check(name, rewrite))
   const bad = fine.filter((isFine) => !isFine).length
   yield* Console.log(`${names.length} transcripts, ${bad} not as they should be`)
-  if (bad > 0) {
-    yield* Effect.sync(() => {
-      process.exitCode = 1
-    })
-  }
+  if (bad > 0) yield* program.fail
 })
 
-Command.make("npm run transcripts --", flags, main).pipe(
-  Command.withDescription("Runs the scenarios that explain races, and compares their histories"),
-  Command.run({ version: "0.1.0" }),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain
-)
+program.run("transcripts", "Runs the scenarios that explain races, and compares their histories", flags, main)

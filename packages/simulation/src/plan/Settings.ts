@@ -103,6 +103,10 @@ const rules: ReadonlyArray<readonly [isBroken: (settings: Settings) => boolean, 
   [({ countedMs }) => !(countedMs >= 10_000 && countedMs <= 30 * dayMs), "--hours is at least 10 seconds, at most 720"],
   [({ seed }) => !Number.isSafeInteger(seed), "--seed is a whole number"],
   [
+    ({ countedMs, tasksPerHour }) => countedMs / 3_600_000 * tasksPerHour < 1,
+    "that is less than one task; plan for more --hours or a higher rate"
+  ],
+  [
     ({ countedMs, tasksPerHour, warmUpMs }) => (countedMs + warmUpMs) / 3_600_000 * tasksPerHour > mostTasks,
     `that is more than ${mostTasks} tasks; plan for fewer --hours or a lower rate`
   ]

@@ -53,6 +53,7 @@ describe("npm run plan", () => {
       [["--ask", "2"], /--ask is a share from 0 to 1/],
       [["--ask", "many"], /--ask/],
       [["--tasks-per-hour", "-5"], /--tasks-per-hour/],
+      [["--tasks-per-hour", "1", "--hours", "0.5"], /less than one task/],
       [[...small, "--svg", "/no/such/place/plan.svg"], /The chart could not be written/]
     ]
     for (const [args, why] of wrong) {
