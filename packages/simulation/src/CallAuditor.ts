@@ -106,9 +106,10 @@ export class CallAuditor {
         if ("result" in answer && answer.result["resultType"] === "task") {
           file.taskId = String(answer.result["taskId"])
           file.firstSeenAt = time
-          this.sees(file, answer.result)
           // Though it has ended: how, only a poll tells (ext-tasks, `CreateTaskResult`).
-          file.isEndKnown = false
+          const created = Result.getOrUndefined(TaskView.readCreated(answer.result))
+          file.pollMs = created?.pollIntervalMs ?? file.pollMs
+          file.ttlMs = created?.ttlMs ?? null
           file.seenMs = this.nowMs
         }
         return

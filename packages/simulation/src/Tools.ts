@@ -7,6 +7,7 @@ import * as CurrentTask from "@effect-mcp-tasks/engine/CurrentTask"
 import * as TaskLimits from "@effect-mcp-tasks/engine/TaskLimits"
 import * as TaskTool from "@effect-mcp-tasks/engine/TaskTool"
 import * as TaskTools from "@effect-mcp-tasks/engine/TaskTools"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -41,8 +42,8 @@ export interface Run {
   readonly stepped: (step: string, value: number) => void
   /** A question is about to be asked. */
   readonly asks: (key: string) => void
-  /** Nobody here wants to know the answer any more. */
-  readonly forgets: (key: string) => void
+  /** Nobody here waits for the answer any more: it was given up, or could not be asked for. */
+  readonly forgets: (key: string, wasGivenUp: boolean) => void
   /** A question came back. */
   readonly answered: (key: string, answer: string) => void
   /** A fault that the script asks for. */
@@ -110,7 +111,7 @@ const ask = Effect.fnUntraced(function*(run: Run, key: string, question: Current
   run.asks(key)
   const answer = yield* Effect.onError(
     Effect.orDie(task.elicit(key, question)),
-    () => Effect.sync(() => run.forgets(key))
+    (cause) => Effect.sync(() => run.forgets(key, Cause.hasInterruptsOnly(cause)))
   )
   const text = answer.action === "accept" ? answer.content.word : answer.action
   run.answered(key, text)

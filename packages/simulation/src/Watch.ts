@@ -76,10 +76,10 @@ export const make = (options: WatchOptions): Run => {
       look()
       run.waits.push(key)
     },
-    forgets: (key) => {
+    forgets: (key, wasGivenUp) => {
       leave(key)
       run.gaveUpAtMs = options.now()
-      if (isKept(options, key)) object("question-kept", `${key} of ${file.name}`)
+      if (wasGivenUp && isKept(options, key)) object("question-kept", `${key} of ${file.name}`)
     },
     answered: (key, answer) => {
       leave(key)

@@ -127,13 +127,6 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     is: `isSeen`
   },
   {
-    name: "answer sent on after it was acknowledged",
-    rule: "answered-twice",
-    file: session,
-    was: `Effect.raceFirst(rpc.repeated({ method: "tasks/update", params, capabilities, taskId }), settled)`,
-    is: `rpc.repeated({ method: "tasks/update", params, capabilities, taskId })`
-  },
-  {
     name: "task of an interrupted call left to run",
     rule: "cancel-forgotten",
     file: calls,
