@@ -84,6 +84,28 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `attempt: Math.max(1, task.attempt)`
   },
   {
+    name: "tool that must not be repeated begun again",
+    rule: "invariant-broken",
+    file: machine,
+    was: `  if (task.policy.recovery === "fail") return happened(lost, failed(task, at, notRepeatable))`,
+    is: ``
+  },
+  {
+    name: "tool that must not be repeated handed back",
+    rule: "invariant-broken",
+    file: machine,
+    was: `  if (task.policy.recovery === "fail") return happened(failed(task, at, notRepeatable))`,
+    is: ``
+  },
+  {
+    name: "task that was asked to stop begun again",
+    rule: "invariant-broken",
+    file: machine,
+    was: `  if (isCancelRequested(task)) return happened(cancelled(task, at))
+  if (isRepeated) return nothing`,
+    is: `  if (isRepeated) return nothing`
+  },
+  {
     name: "running task cancelled at once",
     rule: "invariant-broken",
     file: machine,

@@ -124,6 +124,7 @@ export const ofChange = (before: Task.Task, after: Task.Task): Breaches => {
       ]
     ),
     ...ofLosses(before, after),
+    ...ofBeginning(before, after),
     ...ofState(after)
   ]
 }
@@ -140,6 +141,19 @@ const ofLosses = (before: Task.Task, after: Task.Task): Breaches => {
   return breaches(
     [after.lostAttempts === lostAttempts || isLost || isReset, "9: lost attempts are counted, in a row"],
     [hasEnded(after) || !hasMoved(before, after) || after.lostAttempts === 0, "9: what gets on begins anew"]
+  )
+}
+
+const isRunning = (task: Task.Task): boolean => !hasEnded(task) && task.running
+
+/** What ends a task instead of another attempt: that its tool must not be repeated, and that it was asked to stop. */
+const ofBeginning = (before: Task.Task, after: Task.Task): Breaches => {
+  const isBegun = after.attempt > before.attempt
+  const isGivenUp = isRunning(before) && !hasEnded(after) && (isBegun || !isRunning(after))
+  const isToStop = before.status === "working" && before.cancelRequested
+  return breaches(
+    [!isGivenUp || before.policy.recovery !== "fail", "0: a tool that must not be repeated is not begun again"],
+    [!isBegun || !isToStop, "6: what was asked to stop is not begun again"]
   )
 }
 
@@ -186,6 +200,7 @@ const ofExpiry = (before: Task.Task, command: TaskCommand, after: Task.Task): Br
   return breaches(
     [command._tag !== "Expire" || isOver(before, command.at), "8: only what is due expires"],
     [command._tag !== "Expire" || after.status === "failed", "8: what is due fails"],
+    [command._tag !== "Start" || hasEnded(after) || !isOver(before, command.at), "8: what is due is not begun"],
     [!hasEnded(after) || readableUntil >= end + before.policy.resultTtlMs, "8: an outcome stays readable"]
   )
 }
