@@ -69,7 +69,7 @@ const harmless: ReadonlySet<string> = new Set([
 const isCode = (line: string, at: number) => at >= first && !/^\s*(\/?\*|\/\/)|^type |^$/.test(line)
 const mutants = source.flatMap((line, at) => isCode(line, at) ? mutantsOf(line, at) : [])
 
-const tests = ["TaskMachine.test", "TaskMachine.losses.test", "TaskMachine.table.test", "TaskMachine.invariants.test"]
+const tests = ["", "claim.", "losses.", "table.", "invariants."].map((name) => `TaskMachine.${name}test`)
 
 const survives = (mutant: Mutant, slot: number): Promise<boolean> => {
   const copy = `${root}/out/mutate-${slot}`
