@@ -7,6 +7,8 @@
  * - `create` succeeds only when every later `read`, by any process, finds the task.
  * - `replace` succeeds for exactly one of any number of writers that hold the same version.
  * - What was written comes back exactly: text, numbers, key order, `__proto__` and all.
+ * - An id is any text without lone surrogates and NUL, but not the empty one. So is an owner, which may be empty. Two
+ *   are the same only where every character is: `a` and `A` are two tasks, and no character has another meaning.
  *
  * `TaskStoreTest.suite` of `@effect-mcp-tasks/testing` is the suite that every store passes.
  *
@@ -114,6 +116,11 @@ export class TaskStore extends Context.Service<TaskStore, {
 
   /**
    * At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire.
+   *
+   * **Details**
+   *
+   * The order is that of the codes of characters: `B` comes before `a`, and `task-10` before `task-2`. Beyond ASCII a
+   * store may have an order of its own (by UTF-8, by UTF-16), if it is one for all ids, and `after` goes by it.
    *
    * **Gotchas**
    *
