@@ -9,6 +9,7 @@
 import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import { register } from "./internal/register.ts"
 import * as storeExactness from "./internal/storeExactness.ts"
+import * as storeInterrupts from "./internal/storeInterrupts.ts"
 import * as storeMany from "./internal/storeMany.ts"
 import * as storeNames from "./internal/storeNames.ts"
 import * as storeProcesses from "./internal/storeProcesses.ts"
@@ -72,7 +73,8 @@ export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...storeRaces.cases,
   ...storeExactness.cases,
   ...storeNames.cases,
-  ...storeProcesses.cases
+  ...storeProcesses.cases,
+  ...storeInterrupts.cases
 ]
 
 /**
