@@ -8,8 +8,9 @@
  * - `replace` succeeds for exactly one of any number of writers that hold the same version.
  * - What was written comes back exactly: text, numbers, key order, `__proto__` and all. Versions do, too: they go on
  *   from where they were, however often the store is opened.
- * - An id is any text without lone surrogates and NUL, but not the empty one. So is an owner, which may be empty. Two
- *   are the same only where every character is: `a` and `A` are two tasks, and no character has another meaning.
+ * - An id is any text of 1 to 256 UTF-16 code units without lone surrogates and NUL; the engine asks for no longer one.
+ *   An owner is such a text of any length. Two are the same only where every character is: `a` and `A` are two tasks,
+ *   and no character has another meaning.
  * - An operation that is interrupted has been done as a whole or not at all. Which of the two is settled once a later
  *   write of the same process has succeeded. It keeps nothing (no lock, no connection), and what others have asked for
  *   goes on.

@@ -159,6 +159,48 @@ export const inMemory: ReadonlyArray<BrokenStore> = [
     ]
   },
   {
+    name: "a create that is interrupted takes up a place for good",
+    breaks: (store) => {
+      let creating = 0
+      return {
+        ...store,
+        create: (task, { maxLive }) =>
+          Effect.gen(function*() {
+            creating += 1
+            yield* Effect.yieldNow
+            creating -= 1
+            return yield* store.create(task, { maxLive: maxLive - creating })
+          })
+      }
+    },
+    noticedBy: [
+      "does all of a create that is interrupted or nothing, and serves on",
+      "answers all who ask at a time, though one of them is interrupted"
+    ]
+  },
+  {
+    name: "a list that is interrupted is half a list for whoever asks next",
+    breaks: (store) => {
+      let found: Array<Task.Stored> | undefined
+      return {
+        ...writes(store, (write) => Effect.tap(write, () => Effect.sync(() => found = undefined))),
+        list: (options) =>
+          Effect.gen(function*() {
+            if (Object.keys(options).length > 1) return yield* store.list(options)
+            if (found === undefined) {
+              found = []
+              for (const stored of yield* store.list({ limit: 1_000_000 })) {
+                found.push(stored)
+                yield* Effect.yieldNow
+              }
+            }
+            return found.slice(0, options.limit)
+          })
+      }
+    },
+    noticedBy: ["serves on after a list that is interrupted"]
+  },
+  {
     name: "a deadline outlives a task whose removal is interrupted",
     breaks: (store) => {
       const left = new Map<string, TaskStore.TaskView>()

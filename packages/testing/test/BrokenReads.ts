@@ -121,6 +121,18 @@ const names: ReadonlyArray<BrokenStore> = [
     noticedBy: ["tells ids apart by every character"]
   },
   {
+    name: "ids are cut at 255 characters",
+    breaks: (store) => ({
+      ...store,
+      view: (taskId) =>
+        Effect.flatMap(store.list({ limit: 1_000_000 }), (all) => {
+          const found = all.find(({ task }) => task.taskId.slice(0, 255) === taskId.slice(0, 255))
+          return found === undefined ? Effect.succeedNone : store.view(found.task.taskId)
+        })
+    }),
+    noticedBy: ["tells ids apart by every character"]
+  },
+  {
     name: "a task is removed with all whose ids begin with its own and a colon",
     breaks: (store) => ({
       ...store,

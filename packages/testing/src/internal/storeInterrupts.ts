@@ -93,6 +93,16 @@ const told = (left: Left): string => {
   return `version ${version} of ${task.taskId}: ${name}`
 }
 
+/** So many live tasks are what stands in the way of one more, and nothing that was given up. */
+const isFull = Effect.fnUntraced(function*(store: Store, live: number) {
+  const create = (maxLive: number) =>
+    answered("create, after all", Effect.result(store.create(other("one more"), { maxLive })))
+  const refused = yield* create(live)
+  assert.isTrue(Result.isFailure(refused) && refused.failure instanceof TaskStore.TooManyTasks)
+  assert.isTrue(Result.isSuccess(yield* create(live + 1)), "A place is taken by what was interrupted")
+  assert.isTrue(yield* answered("remove, after all", store.remove("one more", 1)))
+})
+
 /** Every operation says the same of every task. */
 const agrees = Effect.fnUntraced(function*(store: Store, expected: Expected) {
   const ask = <A, E>(operation: string, effect: Effect.Effect<A, E>) => answered(`${operation}, after all`, effect)
@@ -109,6 +119,7 @@ const agrees = Effect.fnUntraced(function*(store: Store, expected: Expected) {
   }
   const live = stored.filter(({ task }) => !Task.isTerminal(task))
   assert.strictEqual(yield* ask("countLive", store.countLive("ada")), live.length)
+  yield* isFull(store, live.length)
   const due = yield* ask("due", store.due(Number.MAX_SAFE_INTEGER, limit))
   assert.sameDeepMembers(
     [...due],
@@ -142,24 +153,56 @@ const wholes: ReadonlyArray<StoreCase> = writes.map((write) =>
     yield* agrees(store, expected)
   })))
 
-const reads: Readonly<Record<string, (store: Store) => Effect.Effect<unknown, unknown>>> = {
-  read: (store) => store.read("task-1"),
-  view: (store) => store.view("task-1"),
-  due: (store) => store.due(createdAt + 60_000, 10),
-  countLive: (store) => store.countLive("ada"),
-  list: (store) => store.list({ limit: 10 })
+/** A read that is interrupted. */
+interface Read {
+  readonly name: string
+  /** What it says, in few words. */
+  readonly run: (store: Store) => Effect.Effect<string, unknown>
+  /** What it should say. */
+  readonly says: (expected: Expected) => string
 }
 
-const serves: ReadonlyArray<StoreCase> = Object.entries(reads).map(([name, run]) =>
+const page = (stored: ReadonlyArray<Left>) => stored.map(told).toSorted().join("\n")
+
+const reads: ReadonlyArray<Read> = [
+  {
+    name: "read",
+    run: (store) => Effect.map(store.read("task-1"), told),
+    says: () => told(before("task-1"))
+  },
+  {
+    name: "view",
+    run: (store) => Effect.map(store.view("task-1"), (view) => Option.getOrThrow(view).head),
+    says: () => TaskWire.encodeHead(first("task-1").task)
+  },
+  {
+    name: "due",
+    run: (store) => Effect.map(store.due(createdAt + 60_000, 10), (due) => due.map(({ taskId }) => taskId).join()),
+    says: () => "task-1"
+  },
+  {
+    name: "countLive",
+    run: (store) => Effect.map(store.countLive("ada"), String),
+    says: ({ size }) => `${size}`
+  },
+  {
+    name: "list",
+    run: (store) => Effect.map(store.list({ limit: 1_000 }), (all) => page(all.map(Option.some))),
+    says: (expected) => page([...expected.values()])
+  }
+]
+
+const serves: ReadonlyArray<StoreCase> = reads.map(({ name, run, says }) =>
   test(`serves on after a ${name} that is interrupted`, Effect.gen(function*() {
     const store = yield* TaskStore.TaskStore
     const expected: Expected = new Map()
     expected.set("task-1", Option.some(yield* store.create(first("task-1").task, noLimit)))
     yield* everywhere(times, Effect.fnUntraced(function*(turns, time) {
       const outcome = yield* interruption.after(name, turns, run(store))
+      const what = `after a ${name} that was interrupted after ${turns} turns`
+      assert.strictEqual(yield* answered(`${name} ${what}`, run(store)), says(expected), `${name} ${what}`)
       const taskId = numbered("mark", time)
-      const what = `create after ${name}, interrupted after ${turns} turns`
-      expected.set(taskId, Option.some(yield* answered(what, store.create(other(taskId), noLimit))))
+      expected.set(taskId, Option.some(yield* answered(`create ${what}`, store.create(other(taskId), noLimit))))
       return outcome
     }))
     yield* agrees(store, expected)
@@ -177,14 +220,14 @@ const others: ReadonlyArray<StoreCase> = [
     yield* Effect.forEach(leavers, (leaver) =>
       everywhere(times / 2, Effect.fnUntraced(function*(turns, time) {
         const ids = Arr.range(0, crowd - 1).map((n) => numbered(`leaver-${leaver}-of-${n}`, time))
-        const create = (taskId: string) => store.create(first(taskId).task, noLimit)
+        const create = (taskId: string) => store.create(other(taskId), noLimit)
         const what = `one of ${crowd} creates, of which another was interrupted after ${turns} turns`
         const outcomes = yield* Effect.forEach(ids, (taskId, n) =>
           n === leaver
             ? interruption.after("create", turns, create(taskId))
             : Effect.as(answered(what, create(taskId)), undefined), { concurrency: "unbounded" })
         for (const [n, taskId] of ids.entries()) {
-          if (n !== leaver) expected.set(taskId, Option.some(first(taskId)))
+          if (n !== leaver) expected.set(taskId, Option.some({ task: other(taskId), version: 1 }))
           else expected.set(taskId, yield* foundOut(store, taskId))
         }
         return outcomes[leaver] ?? { isOver: true, isDone: true }
@@ -193,10 +236,11 @@ const others: ReadonlyArray<StoreCase> = [
   }))
 ]
 
-/** What a create has left. */
+/** What the create of one who left has left. */
 const foundOut = (store: Store, taskId: string) =>
-  Effect.matchEffect(answered("a create after one that was interrupted", store.create(other(taskId), noLimit)), {
-    onFailure: (error) => isRefusal(error) ? Effect.succeed(before(taskId)) : Effect.fail(error),
+  Effect.matchEffect(answered("a create after one that was interrupted", store.create(next(taskId), noLimit)), {
+    onFailure: (error) =>
+      isRefusal(error) ? Effect.succeedSome({ task: other(taskId), version: 1 }) : Effect.fail(error),
     onSuccess: Effect.succeedSome
   })
 
