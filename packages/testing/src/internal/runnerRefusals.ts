@@ -33,17 +33,17 @@ const ownerOf = (whose: TaskOwner.TaskOwner, texts: ReadonlyArray<string>) =>
 /** Calls a tool, and gives back what the call was refused with. */
 const refused = (process: Process, text: string) => Effect.flip(submit(process, "once", { text }))
 
-/** What a store that cannot keep a task may answer: that it was not written, or that the id was taken. */
-const failures: ReadonlyArray<readonly [name: string, fail: (process: Process) => Effect.Effect<never, unknown>]> = [
-  ...(["Unavailable", "ConnectionLost", "ReadOnly", "Full", "NotReady", "TooLarge"] as const).map((reason) =>
-    [reason, ({ link }: Process) => link.fail("create", reason)] as const),
-  ["TaskAlreadyExists", () => Effect.fail(new TaskStore.TaskAlreadyExists({ taskId: "taken" }))]
-]
+/** Why a store may not keep a task. */
+const reasons = ["Unavailable", "ConnectionLost", "ReadOnly", "Full", "NotReady", "TooLarge"] as const
 
-/** Whatever a process does with an operation that fails so. */
-const failing = (process: Process, failure: Effect.Effect<never, unknown>): Process["link"]["disturb"] =>
-<A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
-  operation === "create" ? failure as Effect.Effect<never, E> : effect
+const taken: unknown = new TaskStore.TaskAlreadyExists({ taskId: "taken" })
+
+/** Creates nothing, for one of the reasons or since the id is taken. */
+const creatingNothing = ({ link }: Process, why: typeof reasons[number] | "taken"): Process["link"]["disturb"] =>
+<A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) => {
+  if (operation !== "create") return effect
+  return why === "taken" ? Effect.fail(taken as E) : link.fail(operation, why)
+}
 
 /**
  * The cases.
@@ -75,10 +75,10 @@ export const cases: ReadonlyArray<RunnerCase> = [
       const once = (text: string) => Ref.update(runs, (before) => [...before, text])
       const first = yield* start({ once }, quick)
       const { disturb } = first.link
-      for (const [name, fail] of failures) {
-        first.link.disturb = failing(first, fail(first))
-        const { _tag } = yield* refused(first, name)
-        assert.strictEqual(_tag, name === "TaskAlreadyExists" ? name : "TaskStoreError")
+      for (const why of [...reasons, "taken"] as const) {
+        first.link.disturb = creatingNothing(first, why)
+        const { _tag } = yield* refused(first, why)
+        assert.strictEqual(_tag, why === "taken" ? "TaskAlreadyExists" : "TaskStoreError")
       }
       first.link.disturb = disturb
       yield* becomes(first, yield* call(first, "once", "kept"), "completed")
