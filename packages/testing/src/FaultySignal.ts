@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { SignalFault } from "./Fault.ts"
 import * as faultScript from "./internal/faultScript.ts"
+import * as silence from "./internal/silence.ts"
 
 /**
  * Says what goes wrong with the signal that `layer` provides.
@@ -36,7 +37,7 @@ const make = Effect.gen(function*() {
       const publish = signal.publish(taskId)
       const suffered = script.suffer({ keys: ["signal"], otherwise: always }, publish, () => Effect.never)
       // Whoever publishes waits for nobody, least of all for a fault.
-      return Effect.asVoid(Effect.forkDetach(suffered, { startImmediately: true }))
+      return Effect.asVoid(Effect.forkDetach(silence.unheard(suffered), { startImmediately: true }))
     })
   return Context.make(TaskSignal.TaskSignal, { publish, subscribe: signal.subscribe }).pipe(
     Context.add(FaultySignal, {

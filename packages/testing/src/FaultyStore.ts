@@ -11,8 +11,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Fault } from "./Fault.ts"
+import { IsAside } from "./internal/aside.ts"
 import * as faultScript from "./internal/faultScript.ts"
-import * as silence from "./internal/silence.ts"
 
 /**
  * The operations of a store.
@@ -107,15 +107,11 @@ const make = Effect.map(TaskStore.TaskStore, (store) => {
   const script = faultScript.make<Operation | "writes" | "any", Fault>()
   const calls: Array<StoreCall> = []
   const through: Around = (call, effect) =>
-    Effect.suspend(() => {
-      calls.push(call)
+    Effect.flatMap(IsAside, (isAside) => {
+      if (!isAside) calls.push(call)
       const { operation } = call
       const keys = writes.has(operation) ? [operation, "writes", "any"] as const : [operation, "any"] as const
-      return script.suffer(
-        { keys, keepSilent: silence.keep },
-        effect,
-        (why) => Effect.fail(unavailable(operation, why))
-      )
+      return script.suffer({ keys }, effect, (why) => Effect.fail(unavailable(operation, why)))
     })
   return Context.make(TaskStore.TaskStore, around(store, through)).pipe(
     Context.add(FaultyStore, {

@@ -10,6 +10,7 @@ import * as Health from "@effect-mcp-tasks/engine/Health"
 import * as Replicated from "@effect-mcp-tasks/engine/Replicated"
 import * as TaskClock from "@effect-mcp-tasks/engine/TaskClock"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
+import * as TaskLimits from "@effect-mcp-tasks/engine/TaskLimits"
 import * as TaskQueue from "@effect-mcp-tasks/engine/TaskQueue"
 import * as TaskRunner from "@effect-mcp-tasks/engine/TaskRunner"
 import * as TaskSignal from "@effect-mcp-tasks/engine/TaskSignal"
@@ -43,6 +44,8 @@ export interface ProcessOptions extends TaskRunner.QueueOptions {
   readonly ahead?: (() => number) | undefined
   /** The tools that it serves, instead of those that its script makes. */
   readonly tools?: Layer.Layer<TaskTools.TaskTools> | undefined
+  /** The limits that it keeps to; `TaskLimits.defaults` where nothing is said. */
+  readonly limits?: Partial<TaskLimits.Limits> | undefined
 }
 
 /**
@@ -218,7 +221,11 @@ export const start = Effect.fnUntraced(function*(
   const context = yield* Layer.buildWithScope(
     Layer.fresh(fleet.engine(link, options).pipe(Layer.provideMerge(options.tools ?? toolsOf(script)))),
     scope
-  ).pipe(Effect.provideService(Clock.Clock, FaultyClock.skewed(clock, options.ahead ?? (() => 0))), Effect.orDie)
+  ).pipe(
+    Effect.provideService(Clock.Clock, FaultyClock.skewed(clock, options.ahead ?? (() => 0))),
+    Effect.provideService(TaskLimits.TaskLimits, { ...TaskLimits.defaults, ...options.limits }),
+    Effect.orDie
+  )
   return {
     link,
     engine: Context.get(context, TaskEngine.TaskEngine),

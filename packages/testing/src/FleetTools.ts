@@ -123,6 +123,8 @@ export interface Taking {
  */
 export interface CallOptions extends Partial<Pick<TaskRunner.TaskRequest, "owner" | "capabilities" | "journal">> {
   readonly text?: string | undefined
+  /** The arguments in full, for a tool that takes others than `text`. */
+  readonly arguments?: Schema.JsonObject | undefined
   readonly traceparent?: string | undefined
 }
 
@@ -134,15 +136,15 @@ export interface CallOptions extends Partial<Pick<TaskRunner.TaskRequest, "owner
  */
 export const submit = Effect.fnUntraced(function*(
   { runner, tools }: Taking,
-  name: "resumable" | "once",
-  { text = "", traceparent, ...options }: CallOptions
+  name: string,
+  { text = "", traceparent, arguments: args = { text }, ...options }: CallOptions
 ) {
   const tool = Option.getOrThrow(tools.get(name))
   const stored = yield* runner.submit({
     owner,
     tool,
-    call: Result.getOrThrow(yield* tool.call({ text })),
-    arguments: { text },
+    call: Result.getOrThrow(yield* tool.call(args)),
+    arguments: args,
     capabilities: { elicitation: {}, extensions: { "io.modelcontextprotocol/tasks": {} } },
     traceparent,
     ...options
@@ -173,6 +175,8 @@ export const call = (
 export interface Polled {
   readonly status: string
   readonly statusMessage: string
+  readonly ttlMs: number
+  readonly pollIntervalMs: number
   readonly inputRequests: Record<string, {
     readonly params: { readonly requestedSchema: { readonly properties: Record<string, { readonly type: string }> } }
   }>

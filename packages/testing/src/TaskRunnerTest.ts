@@ -11,11 +11,15 @@ import type * as Layer from "effect/Layer"
 import type { Fleet } from "./Fleet.ts"
 import type { Time } from "./FleetTime.ts"
 import { register } from "./internal/register.ts"
+import * as runnerCallers from "./internal/runnerCallers.ts"
 import * as runnerCalls from "./internal/runnerCalls.ts"
 import * as runnerCrashes from "./internal/runnerCrashes.ts"
 import * as runnerFaults from "./internal/runnerFaults.ts"
+import * as runnerLimits from "./internal/runnerLimits.ts"
 import * as runnerLostReplies from "./internal/runnerLostReplies.ts"
+import * as runnerRefusals from "./internal/runnerRefusals.ts"
 import * as runnerReplicas from "./internal/runnerReplicas.ts"
+import * as runnerRequests from "./internal/runnerRequests.ts"
 import * as runnerRestarts from "./internal/runnerRestarts.ts"
 import * as runnerRuns from "./internal/runnerRuns.ts"
 import * as runnerShutdown from "./internal/runnerShutdown.ts"
@@ -65,6 +69,10 @@ export interface Options {
 export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...runnerRuns.cases,
   ...runnerCalls.cases,
+  ...runnerRequests.cases,
+  ...runnerLimits.cases,
+  ...runnerRefusals.cases,
+  ...runnerCallers.cases,
   ...runnerRestarts.cases,
   ...runnerCrashes.cases,
   ...runnerReplicas.cases,

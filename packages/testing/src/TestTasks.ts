@@ -10,7 +10,7 @@
  * @since 0.1.0
  */
 import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
-import type { TaskStatus } from "@effect-mcp-tasks/core/Task"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
@@ -25,7 +25,6 @@ import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -33,9 +32,12 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as FaultyStore from "./FaultyStore.ts"
 import * as alarmClock from "./internal/alarmClock.ts"
+import * as aside from "./internal/aside.ts"
 import type { Refused } from "./internal/protocolClient.ts"
 import * as protocolClient from "./internal/protocolClient.ts"
 import * as realWorld from "./internal/realWorld.ts"
+import * as replies from "./internal/replies.ts"
+import type { Time } from "./internal/replies.ts"
 import * as silence from "./internal/silence.ts"
 
 /**
@@ -65,6 +67,25 @@ export class NeverReached extends Schema.TaggedError<NeverReached>()("NeverReach
 }
 
 /**
+ * The task does not ask what was to be answered. A server ignores such an answer, so that a mistaken key would go
+ * unnoticed: nothing was sent.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class NotAsked extends Schema.TaggedError<NotAsked>()("NotAsked", {
+  key: Schema.String,
+  status: Task.TaskStatus,
+  /** The keys under which the task asks. */
+  asked: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    const instead = this.asked.length === 0 ? `it is ${this.status}` : `it asks under ${JSON.stringify(this.asked)}`
+    return `The task asks nothing under ${JSON.stringify(this.key)}: ${instead}`
+  }
+}
+
+/**
  * A task that has ended, as its client sees it.
  *
  * @category models
@@ -83,17 +104,28 @@ export interface TestTask {
   /** The task as it is now (`tasks/get`). */
   readonly now: Effect.Effect<TaskWire.DetailedTask, Refused>
   /** Lets time pass until the task has a status. Fails when it ends in another one, by its `ttl` at the latest. */
-  readonly until: <Status extends TaskStatus>(
+  readonly until: <Status extends Task.TaskStatus>(
     status: Status
   ) => Effect.Effect<Extract<TaskWire.DetailedTask, { readonly status: Status }>, Refused | NeverReached>
   /** Lets time pass until the task has ended, in whichever way. */
   readonly ended: Effect.Effect<EndedTask, Refused>
-  /** Answers questions by their keys with whole responses (`tasks/update`). */
-  readonly answer: (inputResponses: Schema.JsonObject) => Effect.Effect<void, Refused>
-  /** Answers the form under a key with content. */
-  readonly accept: (key: string, content: Schema.JsonObject) => Effect.Effect<void, Refused>
-  /** Declines the form under a key. */
-  readonly decline: (key: string) => Effect.Effect<void, Refused>
+  /**
+   * Answers questions by their keys with whole responses (`tasks/update`).
+   *
+   * **Details**
+   *
+   * Looks first whether the task asks under every one of the keys, and fails with `NotAsked` where it does not. No
+   * fault of a test is meant for that look. Where a key is to be wrong, or an answer too late, send it:
+   *
+   * ```ts
+   * yield* tasks.send("tasks/update", { taskId: task.taskId, inputResponses: { wrong: { action: "decline" } } })
+   * ```
+   */
+  readonly answer: (inputResponses: Schema.JsonObject) => Effect.Effect<void, Refused | NotAsked>
+  /** Answers the form under a key with content, if the task asks under it. */
+  readonly accept: (key: string, content: Schema.JsonObject) => Effect.Effect<void, Refused | NotAsked>
+  /** Declines the form under a key, if the task asks under it. */
+  readonly decline: (key: string) => Effect.Effect<void, Refused | NotAsked>
   /** Asks the task to stop (`tasks/cancel`). */
   readonly cancel: Effect.Effect<void, Refused>
 }
@@ -103,8 +135,9 @@ export interface TestTask {
  *
  * **Details**
  *
- * A request that will have no reply, since its process has crashed or its store was told to drop it, dies with
- * `NoReply`.
+ * Every request ends. One whose reply is late lets time pass until it comes. One that will have no reply, since its
+ * process has crashed or its store was told to drop it, or that has none after a thousand turns of the clock, dies with
+ * `NoReply`, which names the fault.
  *
  * @category models
  * @since 0.1.0
@@ -112,7 +145,18 @@ export interface TestTask {
 export interface TestClient {
   /** Calls a tool as a client that takes tasks and can be asked. Fails when the answer is not a task. */
   readonly call: (tool: string, args: Schema.JsonObject) => Effect.Effect<TestTask, Refused | NeverReached>
-  /** Calls a tool as a client that knows no tasks; gives back the `CallToolResult`. Lets no time pass. */
+  /**
+   * Calls a tool as a client that knows no tasks and cannot be asked; gives back the `CallToolResult`.
+   *
+   * **Details**
+   *
+   * A tool that asks all the same, and does not catch `InputUnavailable`, is `Refused` with -32021.
+   *
+   * **Gotchas**
+   *
+   * Lets no time pass. Where the tool sleeps, fork it and adjust the clock: it dies with `NoReply` where the clock has
+   * stood still for two seconds.
+   */
   readonly direct: (tool: string, args: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
   /** Sends any request; gives back its result. */
   readonly send: (method: string, params: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
@@ -186,41 +230,30 @@ const decodeTask = Schema.decodeUnknownEffect(TaskWire.DetailedTask)
 const hasEnded = (task: TaskWire.DetailedTask): task is EndedTask =>
   task.status !== "working" && task.status !== "input_required"
 
-/** How time passes for whoever waits. */
-interface Time {
-  /** Waits for what is real; says whether there was anything, so that whoever waits looks again. */
-  readonly settled: Effect.Effect<boolean>
-  /** Lets the clock go on to the next moment at which something wakes. */
-  readonly goOn: Effect.Effect<void>
+/** How a client of a task sends what. */
+interface Sending {
+  readonly send: protocolClient.Send
+  /** Looks, before something else is sent. */
+  readonly look: protocolClient.Send
+  readonly time: Time
 }
 
-/** For how many turns of the clock a reply may be late: at one turn a minute, which is the sweeper's, for 16 hours. */
-const patience = 1_000
-
-/** Waits for a reply, and lets time pass where that takes some: a store may be told to be late. */
-const replyOf = Effect.fnUntraced(function*<A, E>(what: string, request: Effect.Effect<A, E>, { goOn, settled }: Time) {
-  const asking = yield* Effect.forkChild(request, { startImmediately: true })
-  for (let turn = 0; asking.pollUnsafe() === undefined; turn++) {
-    if (turn === patience) {
-      yield* Effect.forkDetach(Fiber.interrupt(asking))
-      const why = `it has not come in ${patience} turns of the clock`
-      return yield* Effect.die(new silence.NoReply({ method: what, why }))
-    }
-    yield* settled
-    if (asking.pollUnsafe() === undefined) yield* goOn
-  }
-  return yield* Fiber.join(asking)
-})
-
-const makeTask = (taskId: string, send: protocolClient.Send, time: Time): TestTask => {
-  const now = Effect.flatMap(send("tasks/get", { taskId }), (result) => Effect.orDie(decodeTask(result)))
-  const answer = (inputResponses: Schema.JsonObject) =>
-    Effect.asVoid(send("tasks/update", { taskId, inputResponses }))
+const makeTask = (taskId: string, { look, send, time }: Sending): TestTask => {
+  const seen = (send: protocolClient.Send) =>
+    Effect.flatMap(send("tasks/get", { taskId }), (result) => Effect.orDie(decodeTask(result)))
+  const now = seen(send)
+  const answer = Effect.fnUntraced(function*(inputResponses: Schema.JsonObject) {
+    const task = yield* seen(look)
+    const asked = task.status === "input_required" ? Object.keys(task.inputRequests) : []
+    const key = Object.keys(inputResponses).find((key) => !asked.includes(key))
+    if (key !== undefined) return yield* new NotAsked({ key, status: task.status, asked })
+    yield* send("tasks/update", { taskId, inputResponses })
+  })
   /** Polls until the task is as wanted; time goes on between two polls. */
   const when = <A extends TaskWire.DetailedTask>(isWanted: (task: TaskWire.DetailedTask) => task is A) =>
     Effect.gen(function*() {
       while (true) {
-        const task = yield* replyOf("tasks/get", now, time)
+        const task = yield* now
         if (isWanted(task)) return task
         if (!(yield* time.settled)) yield* time.goOn
       }
@@ -229,7 +262,7 @@ const makeTask = (taskId: string, send: protocolClient.Send, time: Time): TestTa
     taskId,
     now,
     ended: when(hasEnded),
-    until: <Status extends TaskStatus>(status: Status) => {
+    until: <Status extends Task.TaskStatus>(status: Status) => {
       type Wanted = Extract<TaskWire.DetailedTask, { readonly status: Status }>
       const isWanted = (task: TaskWire.DetailedTask): task is Wanted => task.status === status
       return Effect.flatMap(
@@ -284,14 +317,15 @@ export const layer = <E, R>(
       const clock = alarmClock.make(yield* testClock)
       const services = Context.add(yield* Effect.context<R | TaskStore.TaskStore>(), Clock.Clock, clock)
       const time: Time = {
-        settled: yield* realWorld.makeSettled,
+        ...yield* realWorld.make,
         goOn: Effect.suspend(() => TestClock.adjust(clock.untilNextUnsafe() ?? 0))
       }
-      const begin = Effect.provideContext(start(tools), services)
+      const begin = replies.whileTimePasses("start of the server", Effect.provideContext(start(tools), services), time)
+      const end = (how: "crash" | "shutdown") =>
+        replies.whileTimePasses(how, silence.unheard(process[how]), time)
       let process = yield* begin
       yield* Effect.addFinalizer(() =>
-        Effect.flatMap(process.hasCrashed, (hasCrashed) =>
-          hasCrashed ? process.crash : replyOf("shutdown", process.shutdown, time)))
+        Effect.flatMap(process.hasCrashed, (hasCrashed) => hasCrashed ? process.crash : end("shutdown")))
 
       const make = (owner: TaskOwner.TaskOwner): TestClient => {
         const handle = (body: string) =>
@@ -300,24 +334,29 @@ export const layer = <E, R>(
             Effect.provideService(TaskOwner.CurrentOwner, owner),
             Effect.provideContext(services)
           )
-        const send = protocolClient.make(handle, everything)
-        const undeclared = protocolClient.make(handle, {})
+        const client = (capabilities: Schema.JsonObject, wait: protocolClient.Wait) =>
+          protocolClient.make(handle, { capabilities, wait })
+        const send = client(everything, (method, request) => replies.whileTimePasses(method, request, time))
+        const look = client(everything, (_method, request) =>
+          replies.whileTimePasses("tasks/update", aside.look(request), time))
+        const undeclared = client({}, (method, request) => replies.whileTimeStands(method, request, time))
+        const sending = { send, look, time }
         return {
           send,
           call: (name, args) =>
             Effect.flatMap(send("tools/call", { name, arguments: args }), (result) =>
               Option.match(decodeCreated(result), {
-                onSome: ({ taskId }) => Effect.succeed(makeTask(taskId, send, time)),
+                onSome: ({ taskId }) => Effect.succeed(makeTask(taskId, sending)),
                 onNone: () => Effect.fail(new NeverReached({ wanted: "a task", seen: result }))
               })),
           direct: (name, args) => undeclared("tools/call", { name, arguments: args }),
-          task: (taskId) => makeTask(taskId, send, time),
+          task: (taskId) => makeTask(taskId, sending),
           as: make,
           restart: (how) =>
             Effect.gen(function*() {
               if (how === "shutdown" && (yield* process.hasCrashed)) return yield* Effect.die(new Error(isGone))
-              yield* replyOf(how, process[how], time)
-              process = yield* Effect.orDie(silence.noticed("start of the server", begin))
+              yield* end(how)
+              process = yield* Effect.orDie(begin)
             })
         }
       }

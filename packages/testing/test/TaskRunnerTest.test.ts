@@ -8,7 +8,6 @@ import {
   TaskRunner,
   TaskSignal,
   TaskStore,
-  type TaskTools,
   TaskWorkers
 } from "@effect-mcp-tasks/engine"
 import { Fleet } from "@effect-mcp-tasks/testing"
@@ -17,118 +16,11 @@ import * as TaskRunnerTest from "@effect-mcp-tasks/testing/TaskRunnerTest"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { PersistedQueue } from "effect/persistence"
+import * as BrokenCalls from "./BrokenCalls.ts"
+import { type BrokenRunner, callers, handlers, single, stores } from "./BrokenRunners.ts"
 import * as Trial from "./Trial.ts"
 
-/** A runner that is wrong in one thing, and the cases that notice. */
-interface BrokenRunner {
-  readonly name: string
-  readonly fleet: Layer.Layer<Fleet.Fleet, unknown>
-  readonly noticedBy: ReadonlyArray<string>
-  /** By how many milliseconds time goes on whenever a case waits, where the cases do not see to it themselves. */
-  readonly step?: number
-}
-
-type Engine = Parameters<typeof Fleet.single<unknown>>[0]
-
-/** The embedded runner, over a store in memory, with something put before it or around it. */
-const single = (engine: Engine) => Layer.provide(Fleet.single(engine), TaskStore.layerMemory)
-
-/** Calls that are changed on their way into the runner. */
-const calls = (change: (request: TaskRunner.TaskRequest) => TaskRunner.TaskRequest) =>
-  single(
-    Layer.effect(TaskRunner.TaskRunner, Effect.map(TaskRunner.TaskRunner, (runner) => ({
-      submit: (request) => runner.submit(change(request))
-    }))).pipe(Layer.provideMerge(Embedded.layer))
-  )
-
-/** Handlers that are changed before they are run. */
-const handlers = (change: (run: TaskTools.ToolCall["run"]) => TaskTools.ToolCall["run"]) =>
-  calls((request) => ({ ...request, call: { ...request.call, run: change(request.call.run) } }))
-
-/** The engine as handlers' callers see it, changed. */
-const callers = (change: (engine: TaskEngine.TaskEngine["Service"]) => Partial<TaskEngine.TaskEngine["Service"]>) =>
-  single(
-    Layer.effect(
-      TaskEngine.TaskEngine,
-      Effect.map(TaskEngine.TaskEngine, (engine) => ({ ...engine, ...change(engine) }))
-    ).pipe(Layer.provideMerge(Embedded.layer))
-  )
-
-/** The store as the runner sees it, changed. */
-const stores = (change: (store: TaskStore.TaskStore["Service"]) => Partial<TaskStore.TaskStore["Service"]>) =>
-  single(Layer.provide(
-    Embedded.layer,
-    Layer.effect(TaskStore.TaskStore, Effect.map(TaskStore.TaskStore, (store) => ({ ...store, ...change(store) })))
-  ))
-
 const withoutSteps = (stored: Task.Stored): Task.Stored => ({ ...stored, task: { ...stored.task, steps: [] } })
-
-/** Takes every answer or cancel for the task that was looked at first. */
-const mistaken = (operation: "answer" | "cancel") =>
-  callers((engine) => {
-    let first: string | undefined
-    return {
-      view: (owner, taskId) => {
-        first ??= taskId
-        return engine.view(owner, taskId)
-      },
-      answer: (owner, taskId, responses) =>
-        engine.answer(owner, operation === "answer" ? first ?? taskId : taskId, responses),
-      cancel: (owner, taskId) => engine.cancel(owner, operation === "cancel" ? first ?? taskId : taskId)
-    }
-  })
-
-/** What belongs to one call and its caller, mixed up or lost. */
-const mixing: ReadonlyArray<BrokenRunner> = [
-  {
-    name: "anyone may look at a task",
-    fleet: callers((engine) => ({ view: (_owner, taskId) => engine.view(owner, taskId) })),
-    noticedBy: ["shows a task to its owner alone, and takes its answer and its cancel from nobody else"]
-  },
-  {
-    name: "anyone may answer a task",
-    fleet: callers((engine) => ({ answer: (_owner, taskId, responses) => engine.answer(owner, taskId, responses) })),
-    noticedBy: ["shows a task to its owner alone, and takes its answer and its cancel from nobody else"]
-  },
-  {
-    name: "anyone may cancel a task",
-    fleet: callers((engine) => ({ cancel: (_owner, taskId) => engine.cancel(owner, taskId) })),
-    noticedBy: ["shows a task to its owner alone, and takes its answer and its cancel from nobody else"]
-  },
-  {
-    name: "all tasks are one owner's",
-    fleet: calls((request) => ({ ...request, owner })),
-    noticedBy: [
-      "shows a task to its owner alone, and takes its answer and its cancel from nobody else",
-      "counts the tasks of each owner as theirs"
-    ]
-  },
-  {
-    name: "an answer goes to another task",
-    fleet: mistaken("answer"),
-    noticedBy: ["gives an answer to the task that it is for, and to no other"]
-  },
-  {
-    name: "a cancel goes to another task",
-    fleet: mistaken("cancel"),
-    noticedBy: ["gives a cancel to the task that it is for, and to no other"]
-  },
-  {
-    name: "what a call has asked and done before is dropped",
-    fleet: calls((request) => ({ ...request, journal: undefined })),
-    noticedBy: ["runs a handler over what its call has asked and done before"]
-  },
-  {
-    name: "the trace of a call is dropped",
-    fleet: calls((request) => ({ ...request, traceparent: undefined })),
-    noticedBy: ["keeps the trace of the call with its task, and runs the handler in it"]
-  },
-  {
-    name: "a handler runs in a trace of its own",
-    fleet: handlers(Effect.withSpan("handler", { root: true })),
-    noticedBy: ["keeps the trace of the call with its task, and runs the handler in it"]
-  }
-]
 
 const embedded: ReadonlyArray<BrokenRunner> = [
   {
@@ -337,11 +229,22 @@ const replicated: ReadonlyArray<BrokenRunner> = [
       "a task that was created and never offered is found, and run",
       "a task whose entry went down with the process that took it is run all the same"
     ]
+  },
+  {
+    name: "what was written and not signalled is not noticed",
+    fleet: Layer.effect(
+      Fleet.Fleet,
+      Effect.map(Fleet.Fleet, ({ engine, store }) => ({
+        store,
+        engine: (link, options) => engine(link, { ...options, heartbeat: "1 hour" })
+      }))
+    ).pipe(Layer.provide(replicas({}))),
+    noticedBy: ["an answer and a cancel that were written are heeded though nobody hears of them"]
   }
 ]
 
 describe("the suite for runners", () => {
-  for (const { fleet, name, noticedBy, step = 0 } of [...mixing, ...embedded, ...replicated]) {
+  for (const { fleet, name, noticedBy, step = 0 } of [...BrokenCalls.all, ...embedded, ...replicated]) {
     it.effect(`notices that ${name}`, () =>
       Effect.gen(function*() {
         const cases = Trial.named(TaskRunnerTest.cases, noticedBy)

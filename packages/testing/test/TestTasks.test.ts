@@ -90,6 +90,7 @@ describe("TestTasks", () => {
       assert.deepStrictEqual(yield* Effect.flip(tasks.task(task.taskId).now), unknown)
       assert.strictEqual((yield* task.until("input_required")).status, "input_required")
       const misfit = yield* Effect.flip(task.answer({ overwrite: { action: "accept", content: {} } }))
+      assert.instanceOf(misfit, TestTasks.Refused)
       assert.strictEqual(misfit.code, -32602)
     }).pipe(Effect.provide(TestTasks.layerMemory(makeTools().layer))))
 

@@ -28,6 +28,15 @@ type Unnumbered<Command> = Command extends { readonly attempt: number } ? Omit<C
 export type AttemptCommand = Unnumbered<TaskCommand>
 
 /**
+ * A command, or what makes it of the time at which it is given: after an outage that is later than one thought.
+ *
+ * @since 0.2.0
+ */
+export type Given = AttemptCommand | ((at: number) => AttemptCommand)
+
+const commandOf = (given: Given, at: number): AttemptCommand => typeof given === "function" ? given(at) : given
+
+/**
  * What has become of the right to write: `current`, `stopped` because the client wished it, `superseded` because the
  * task ended or somebody else has it, or `released` because this process goes away.
  *
@@ -89,17 +98,17 @@ export class Attempt {
    * Gives a command to the task, for as long as it takes: a store that is away is tried again until it is back.
    * The machine's refusal is a value, since most are ordinary races.
    */
-  give(command: AttemptCommand): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
-    return Effect.matchEffect(this.turn.withPermit(this.write(command)), {
+  give(given: Given): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
+    return Effect.matchEffect(this.turn.withPermit(this.write(given)), {
       onSuccess: (task) => Effect.succeed(Result.succeed(task)),
-      onFailure: (error) => this.failed(command, error)
+      onFailure: (error) => this.failed(given, error)
     })
   }
 
-  private write(command: AttemptCommand): Effect.Effect<Task.Task, ApplyError> {
+  private write(given: Given): Effect.Effect<Task.Task, ApplyError> {
     const { engine, patiently } = this.surroundings
     return Effect.flatMap(engine.now, (at) => {
-      const full = { ...command, at, attempt: this.number } as TaskCommand
+      const full = { ...commandOf(given, at), at, attempt: this.number } as TaskCommand
       return Effect.map(patiently(engine.apply(this.stored, full), () => this.standing !== "released"), (stored) => {
         this.see(stored)
         return stored.task
@@ -107,12 +116,12 @@ export class Attempt {
     })
   }
 
-  private failed(command: AttemptCommand, error: ApplyError): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
+  private failed(given: Given, error: ApplyError): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
     if (error._tag === "TaskRejected") {
       if (error.reason === "Terminal" || error.reason === "StaleAttempt") this.standing = "superseded"
       return Effect.succeed(Result.fail(error))
     }
-    const isTold = command._tag === "Fail" && command.error === tooLarge
+    const isTold = "error" in given && given.error === tooLarge
     // A task that has outgrown its store ends, and its handler with it: trying again could not help.
     const end = error._tag === "TaskStoreError" && error.reason === "TooLarge" && !isTold
       ? this.give({ _tag: "Fail", error: tooLarge })

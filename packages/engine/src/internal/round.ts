@@ -21,7 +21,7 @@ import type { InvalidAnswer } from "../TaskEngineError.ts"
 import type { Limits } from "../TaskLimits.ts"
 import type { RegisteredTool } from "../TaskTools.ts"
 import * as answers from "./answers.ts"
-import { Attempt, type AttemptCommand } from "./attempt.ts"
+import { Attempt, type Given } from "./attempt.ts"
 import type { Put, Worker } from "./taskHandle.ts"
 
 /**
@@ -103,8 +103,8 @@ export class Round implements Worker {
     return this.attempt.standing
   }
 
-  give(command: AttemptCommand) {
-    return this.attempt.give(command)
+  give(given: Given) {
+    return this.attempt.give(given)
   }
 
   ask(question: Put) {

@@ -17,7 +17,7 @@ import { CallProgress } from "../CallProgress.ts"
 import { InputUnavailable, type TaskHandle } from "../CurrentTask.ts"
 import type { Limits } from "../TaskLimits.ts"
 import { ProtocolError } from "../TaskTool.ts"
-import type { AttemptCommand, Standing } from "./attempt.ts"
+import type { AttemptCommand, Given, Standing } from "./attempt.ts"
 import * as brief from "./brief.ts"
 import * as bulk from "./bulk.ts"
 import { JournalBudget } from "./journalBudget.ts"
@@ -37,7 +37,7 @@ export interface Worker {
   readonly standing: Standing
   /** What a client would have to declare for a question that this worker cannot put to anybody. */
   readonly mute: Schema.JsonObject | undefined
-  readonly give: (command: AttemptCommand) => Effect.Effect<Result.Result<Task.Task, TaskRejected>>
+  readonly give: (given: Given) => Effect.Effect<Result.Result<Task.Task, TaskRejected>>
   /** Asks, and waits for the answer; or the machine's refusal to ask. */
   readonly ask: (question: Put) => Effect.Effect<Result.Result<Task.Question, TaskRejected>>
 }
@@ -68,8 +68,8 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
   const journal = new JournalBudget(worker, limits.maxJournalLength)
   const asker = { worker, limits, journal }
   /** A handler that has lost its task goes no further; one that broke a rule learns which. */
-  const give = (command: AttemptCommand) =>
-    Effect.flatMap(worker.give(command), Result.match({
+  const give = (command: AttemptCommand, given: Given = command) =>
+    Effect.flatMap(worker.give(given), Result.match({
       onSuccess: () => worker.standing === "superseded" ? Effect.interrupt : Effect.succeed(worker.task),
       onFailure: ({ reason }) =>
         refused(worker, { _tag: command._tag, name: "name" in command ? command.name : "" }, reason)
@@ -90,7 +90,8 @@ export const make = (worker: Worker, limits: Limits): TaskHandle => {
     },
     extend: (ttl) => {
       const wanted = Duration.toMillis(Duration.fromInputUnsafe(ttl))
-      return Effect.asVoid(give({ _tag: "Extend", ttlMs: Math.ceil(clampTtl(worker, wanted, limits)) }))
+      const extend = (ttlMs: number) => ({ _tag: "Extend", ttlMs: Math.ceil(ttlMs) } as const)
+      return Effect.asVoid(give(extend(wanted), (at) => extend(Math.min(wanted, longest(worker, at, limits)))))
     },
     step: (name, schema, effect) => {
       if (!isName(name)) {
@@ -183,8 +184,9 @@ const again = ({ method, params }: Task.InputRequest, reason: string): Task.Inpu
   params: { ...params, message: `${String(params?.["message"])} (${reason.slice(0, maxReasonLength)})` }
 })
 
-const clampTtl = ({ task }: Worker, wanted: number, limits: Limits): number =>
-  Math.max(0, Math.min(wanted, Duration.toMillis(limits.maxTtl) - (task.lastUpdatedAt - task.createdAt)))
+/** How long a task may live yet. It counts from when it was created, and not from when it was last changed. */
+const longest = ({ task }: Worker, at: number, { maxTtl }: Limits): number =>
+  Math.max(0, Duration.toMillis(maxTtl) - (Math.max(at, task.lastUpdatedAt) - task.createdAt))
 
 const requestOf = (asker: Asker, key: string, { method, params }: questions.Question<unknown>) =>
   params === undefined

@@ -4,14 +4,19 @@
  * @since 0.1.0
  */
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Fault, none } from "../Fault.ts"
+import { IsAside } from "./aside.ts"
+import * as silence from "./silence.ts"
 
 /** What a call does when it is to fail. */
 type Failing<E> = (why: string) => Effect.Effect<never, E>
 
 /** What faults need of the process that suffers them. */
 interface Victim {
+  /** Which call suffers, for whoever waits for it. */
+  readonly call: string
   /** Waits until another call has been done. */
   readonly hold: Effect.Effect<void>
   /** Dies. */
@@ -20,15 +25,20 @@ interface Victim {
   readonly drop: Effect.Effect<never>
 }
 
-/** What a call takes its fault from, and what it does when it has none or is never answered. */
+/** What a call takes its fault from, and what it suffers when there is none. The first key is the call's own name. */
 interface Suffering<Key> {
   /** Names of queues; the first that is not empty counts. */
   readonly keys: ReadonlyArray<Key>
   readonly otherwise?: Fault | undefined
-  readonly keepSilent?: ((why: string) => Effect.Effect<never>) | undefined
 }
 
 const hasDied = "the process has crashed; TestTasks starts another one by restart(\"crash\")"
+
+const delayed = (call: string, by: Duration.Input): string =>
+  `its ${call} is delayed by ${Duration.format(Duration.fromInputUnsafe(by))}, by a fault of this test`
+
+const reordered = (call: string): string =>
+  `its ${call} waits until another call has been done, by a fault of this test`
 
 const inflict = <A, E, E2>(
   fault: Fault,
@@ -44,11 +54,11 @@ const inflict = <A, E, E2>(
     case "LoseReply":
       return Effect.andThen(Effect.exit(effect), fail("The reply is lost"))
     case "Delay":
-      return Effect.delay(effect, fault.by)
+      return Effect.andThen(silence.hold(delayed(victim.call, fault.by), Effect.sleep(fault.by)), effect)
     case "Duplicate":
       return Effect.andThen(Effect.exit(effect), effect)
     case "Reorder":
-      return Effect.andThen(victim.hold, effect)
+      return Effect.andThen(silence.hold(reordered(victim.call), victim.hold), effect)
     case "Drop":
       return victim.drop
     case "Crash":
@@ -91,18 +101,20 @@ export const make = <Key extends string, F extends Fault>() => {
     hasCrashed: Effect.sync(() => hasCrashed),
     /** Does what is scripted for the first of the keys that has something, and otherwise what is given here. */
     suffer: <A, E, E2>(
-      { keepSilent = () => Effect.never, keys, otherwise = none }: Suffering<Key>,
+      { keys, otherwise = none }: Suffering<Key>,
       effect: Effect.Effect<A, E>,
       fail: Failing<E2>
     ): Effect.Effect<A, E | E2> =>
-      Effect.suspend(() => {
-        if (hasCrashed) return keepSilent(hasDied)
+      Effect.flatMap(IsAside, (isAside) => {
+        if (hasCrashed) return silence.keep(hasDied)
+        if (isAside) return effect
         const fault = take(keys) ?? otherwise
         const crash = Effect.suspend(() => {
           hasCrashed = true
-          return keepSilent(hasDied)
+          return silence.keep(hasDied)
         })
-        const victim = { hold, crash, drop: keepSilent("a call of it was dropped, by a fault of this test") }
+        const call = String(keys[0])
+        const victim = { call, hold, crash, drop: silence.keep(`its ${call} was dropped, by a fault of this test`) }
         const suffered = inflict(fault, victim, effect, fail)
         return fault._tag === "Reorder" ? suffered : Effect.ensuring(suffered, release)
       })

@@ -8,7 +8,6 @@ import * as Task from "@effect-mcp-tasks/core/Task"
 import type { Reply } from "@effect-mcp-tasks/server/Dispatcher"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as silence from "./silence.ts"
 
 /**
  * The server answered with a JSON-RPC error.
@@ -24,6 +23,24 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", { ...Task.
  */
 export type Send = (method: string, params: Schema.JsonObject) => Effect.Effect<Schema.JsonObject, Refused>
 
+/**
+ * Waits for the reply to a request, in its own way.
+ *
+ * @since 0.2.0
+ */
+export type Wait = (method: string, request: Effect.Effect<Reply>) => Effect.Effect<Reply>
+
+/**
+ * What a client is like.
+ *
+ * @since 0.2.0
+ */
+export interface Options {
+  /** What it declares with each request. */
+  readonly capabilities: Schema.JsonObject
+  readonly wait: Wait
+}
+
 const Answer = Schema.fromJsonString(Schema.Union([
   Schema.Struct({ result: Schema.JsonObject }),
   Schema.Struct({ error: Task.TaskError })
@@ -34,7 +51,7 @@ const Answer = Schema.fromJsonString(Schema.Union([
  *
  * @since 0.1.0
  */
-export const make = (handle: (body: string) => Effect.Effect<Reply>, capabilities: Schema.JsonObject): Send => {
+export const make = (handle: (body: string) => Effect.Effect<Reply>, { capabilities, wait }: Options): Send => {
   let id = 0
   const _meta = {
     [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
@@ -43,7 +60,7 @@ export const make = (handle: (body: string) => Effect.Effect<Reply>, capabilitie
   return Effect.fnUntraced(function*(method, params) {
     id += 1
     const request = JSON.stringify({ jsonrpc: "2.0", id, method, params: { ...params, _meta } })
-    const { body } = yield* silence.noticed(method, handle(request))
+    const { body } = yield* wait(method, handle(request))
     const answer = yield* Effect.orDie(Schema.decodeUnknownEffect(Answer)(body))
     return "result" in answer ? answer.result : yield* new Refused(answer.error)
   })

@@ -13,41 +13,73 @@ import * as TestClock from "effect/testing/TestClock"
 /** How often it is looked at, once a millisecond. */
 const patience = 2_000
 
+/** How many rest at the moment: their timers are nobody's work. */
+let resting = 0
+
 const counted = (): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>()
+  const counts = new Map([["Timeout", -resting]])
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts
 }
 
 /**
- * Makes the effect that waits until nothing real is under way, and says whether anything was.
+ * What there is outside of a test's clock.
  *
  * @since 0.2.0
  */
-export const makeSettled: Effect.Effect<Effect.Effect<boolean>> = Effect.sync(() => {
+export interface RealWorld {
+  /** Waits until nothing real is under way, for two seconds at most; says whether anything was. */
+  readonly settled: Effect.Effect<boolean>
+  /** Whether anything real is under way, though it were waited for before. */
+  readonly isBusy: Effect.Effect<boolean>
+  /** Lets so many milliseconds pass, of which others do not see that something is under way. */
+  readonly rest: (millis: number) => Effect.Effect<void>
+}
+
+const rest = (millis: number): Effect.Effect<void> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      resting += 1
+    }),
+    // A timer still counts while what it woke runs.
+    () => Effect.andThen(TestClock.withLive(Effect.sleep(millis)), Effect.yieldNow),
+    () =>
+      Effect.sync(() => {
+        resting -= 1
+      })
+  )
+
+/**
+ * Looks at what there is now, and tells later what has come since.
+ *
+ * @since 0.2.0
+ */
+export const make: Effect.Effect<RealWorld> = Effect.sync(() => {
   let usual = new Map([...counted()].filter(([kind]) => kind !== "Timeout"))
   let hasBegun = false
   let endless: ReadonlyMap<string, number> = new Map()
 
-  const isBusy = () => {
+  const isBusy = (known: ReadonlyMap<string, number>) => {
     const now = counted()
     // What was there at first may only have been passing by.
     usual = new Map([...usual].map(([kind, count]) => [kind, Math.min(count, now.get(kind) ?? 0)]))
-    return [...now].some(([kind, count]) => count > Math.max(usual.get(kind) ?? 0, endless.get(kind) ?? 0))
+    return [...now].some(([kind, count]) => count > Math.max(usual.get(kind) ?? 0, known.get(kind) ?? 0))
   }
 
   // The test's clock warns by a real timer of tests that let no time pass. This one does.
   const noWarning = Effect.suspend(() => hasBegun ? Effect.void : TestClock.adjust(0))
 
-  return Effect.gen(function*() {
+  const settled = Effect.gen(function*() {
     yield* noWarning
     hasBegun = true
     for (let looks = 0; looks < patience; looks++) {
       yield* Effect.yieldNow
-      if (!isBusy()) return looks > 0
+      if (!isBusy(endless)) return looks > 0
       yield* TestClock.withLive(Effect.sleep(1))
     }
     endless = counted()
     return false
   })
+
+  return { settled, isBusy: Effect.sync(() => isBusy(new Map())), rest }
 })
