@@ -84,6 +84,25 @@ const cases: ReadonlyArray<Case> = [
   { when: "a client listens to a short task", lives: [{ ...life, workMs: 101, listens: true }] },
   { when: "polls are rare", lives: [{ ...life, workMs: 200_017 }], settings: { pollMs: 45_000 } },
   {
+    when: "a client hears of a change while a poll is on its way",
+    lives: [{ ...life, workMs: 200_017, asks: { afterMs: 250, answerAfterMs: 90_000 }, listens: true }],
+    settings: { pollMs: 45_000, roundTripMs: 100 }
+  },
+  {
+    when: "a poll is on its way while a subscription is agreed on",
+    lives: [{ ...life, listens: true }],
+    settings: { pollMs: 200, roundTripMs: 1_000 }
+  },
+  {
+    when: "each way takes its time",
+    lives: [
+      { ...life, asks: { afterMs: 3_011, answerAfterMs: 5_017 } },
+      { ...life, arrivesAtMs: 11_309, workMs: 200_017, returnsAfterMs: 100_003 },
+      { ...life, arrivesAtMs: 12_323, fails: true, returnsAfterMs: 100_003 }
+    ],
+    settings: { roundTripMs: 250 }
+  },
+  {
     when: "many tasks come at once",
     lives: Array.from(
       { length: 30 },
