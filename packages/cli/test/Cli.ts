@@ -81,8 +81,8 @@ export const serve = Effect.gen(function*() {
   return { url: yield* serveOn("--file", file), file }
 })
 
-/** What a person types, each once the terminal shows what it waits for. */
-export type Typing = ReadonlyArray<readonly [shown: RegExp, keys: string]>
+/** What a person types or does, each once the terminal shows what it waits for. */
+export type Typing = ReadonlyArray<readonly [shown: RegExp, keys: string | (() => void)]>
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
@@ -102,7 +102,8 @@ export const inTerminal = (args: ReadonlyArray<string>, typing: Typing, output?:
         if (next === undefined || !next[0].test(unread)) return
         rest.shift()
         unread = ""
-        child.stdin.write(next[1])
+        if (typeof next[1] === "string") child.stdin.write(next[1])
+        else next[1]()
       })
       child.once("close", (code) => resume(Effect.succeed({ code, screen })))
     })))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Schema } from "effect"
+import { Deferred, Effect, Fiber, Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -32,7 +32,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
 
       const counted = yield* Cli.run(["tasks", "stats", "--file", file, "--json"])
       assert.deepStrictEqual(json(counted.stdout)["status"], { completed: 2, failed: 1 })
-    }), 180_000)
+    }))
 
   it.live("leaves a task, and looks, answers, watches and cancels from other shells", () =>
     Effect.gen(function*() {
@@ -67,7 +67,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
       assert.deepStrictEqual(json((yield* Cli.run([...purge, "--yes"])).stdout), { removed: 2 })
       // The one that waits for its answer is live, and stays.
       assert.strictEqual(json((yield* Cli.run(["tasks", "stats", "--file", file, "--json"])).stdout)["total"], 1)
-    }), 240_000)
+    }))
 
   it.live("says in a sentence what was wrong, and what to do", () =>
     Effect.gen(function*() {
@@ -89,7 +89,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
         assert.match(ended.stderr, sentence)
         assert.notInclude(ended.stderr, "    at ")
       }
-    }), 180_000)
+    }))
 
   it.live("leaves its task when it is interrupted, and says which", () =>
     Effect.gen(function*() {
@@ -101,7 +101,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
         const { status } = json((yield* Cli.run(["get", url, task, "--json"])).stdout)
         assert.include(["working", "input_required"], status)
       }
-    }), 180_000)
+    }))
 
   it.live("reads answers from a file, and says what is wrong with it", () =>
     Effect.gen(function*() {
@@ -114,7 +114,7 @@ describe("mcp-tasks, with nobody at a terminal", () => {
       const refused = yield* Cli.run(["call", url, "export_report", args, "--answers", answers])
       assert.strictEqual(refused.code, 1)
       assert.include(refused.stderr, "answers.json cannot be used")
-    }), 180_000)
+    }))
 })
 
 const hasTerminals = spawnSync("script", ["--version"]).status === 0
@@ -129,7 +129,7 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
       ])
       assert.strictEqual(code, 0, screen)
       assert.include(screen, done.trim())
-    }), 180_000)
+    }))
 
   it.live("cancels the task when the person turns away", () =>
     Effect.gen(function*() {
@@ -139,7 +139,7 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
       assert.match(screen, /Interrupted; task \S+ was asked to stop/)
       const counted = yield* Cli.run(["tasks", "stats", "--file", file, "--json"])
       assert.deepStrictEqual(json(counted.stdout)["status"], { cancelled: 1 })
-    }), 180_000)
+    }))
 
   it.live("asks there too when the result goes to a file, and nothing else goes there", () =>
     Effect.gen(function*() {
@@ -150,18 +150,21 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
       assert.strictEqual(code, 0, screen)
       assert.strictEqual(readFileSync(output, "utf8"), done)
       assert.include(screen, "Querying 42 rows")
-    }), 180_000)
+    }))
 
   it.live("redraws one line while it watches", () =>
     Effect.gen(function*() {
       const { url } = yield* Cli.serve
       const task = (yield* Cli.run(["call", url, "summarize_report", `{"reportId":"q"}`, "--detach"])).stdout.trim()
-      const watching = yield* Effect.forkChild(Cli.inTerminal(["watch", url, task], []))
-      yield* Effect.sleep("5 seconds")
+      const redrawn = yield* Deferred.make<void>()
+      const watching = yield* Effect.forkChild(Cli.inTerminal(["watch", url, task], [
+        [/(\d\d:\d\d.*){2}/s, () => Deferred.doneUnsafe(redrawn, Effect.void)]
+      ]))
+      yield* Deferred.await(redrawn)
       yield* Cli.run(["answer", url, task, "redaction_level=none"])
       const { code, screen } = yield* Fiber.join(watching)
       assert.strictEqual(code, 0, screen)
-      assert.isAbove(screen.split("\r\u001b[K00:0").length, 2)
+      assert.isAbove(screen.split("\r\u001b[K").length, 2)
       assert.include(screen, "none")
-    }), 180_000)
+    }))
 })

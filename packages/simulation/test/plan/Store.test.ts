@@ -156,7 +156,7 @@ describe("a plan counts what the real engine and client do", () => {
       Effect.gen(function*() {
         const { planned, real } = yield* live(lived)
         assert.deepStrictEqual(counts(planned), counts(real))
-      }), 60_000)
+      }))
   }
 
   for (const lived of replicaCases) {
@@ -169,7 +169,7 @@ describe("a plan counts what the real engine and client do", () => {
         const more = readsOf(planned) - readsOf(real)
         assert.isAtLeast(more, 0)
         assert.isAtMost(more, lived.lives.length)
-      }), 60_000)
+      }))
   }
 
   for (const seed of [1, 2, 3]) {
@@ -210,6 +210,6 @@ describe("a plan counts what the real engine and client do", () => {
           const [more, less] = [planned, real].map((ledger) => ledger.operationRate([operation]).count)
           assert.approximately(more ?? 0, less ?? 0, 2, operation)
         }
-      }), 60_000)
+      }))
   }
 })
