@@ -1,8 +1,10 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as ServeProcess from "../../conformance/src/ServeProcess.ts"
 import * as Cli from "./Cli.ts"
 
 const Line = Schema.fromJsonString(Schema.JsonObject)
@@ -154,17 +156,18 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
 
   it.live("redraws one line while it watches", () =>
     Effect.gen(function*() {
-      const { url } = yield* Cli.serve
-      const task = (yield* Cli.run(["call", url, "summarize_report", `{"reportId":"q"}`, "--detach"])).stdout.trim()
+      // Its tool works for as long as the test needs.
+      const { url } = yield* ServeProcess.start({ store: "memory" })
+      const task = (yield* Cli.run(["call", url, "slow_compute", `{"seconds":600}`, "--detach"])).stdout.trim()
       const redrawn = yield* Deferred.make<void>()
       const watching = yield* Effect.forkChild(Cli.inTerminal(["watch", url, task], [
-        [/(\d\d:\d\d.*){2}/s, () => Deferred.doneUnsafe(redrawn, Effect.void)]
+        [/(\d\d:\d\d {2}working.*){2}/s, () => Deferred.doneUnsafe(redrawn, Effect.void)]
       ]))
       yield* Deferred.await(redrawn)
-      yield* Cli.run(["answer", url, task, "redaction_level=none"])
+      yield* Cli.run(["cancel", url, task])
       const { code, screen } = yield* Fiber.join(watching)
-      assert.strictEqual(code, 0, screen)
-      assert.isAbove(screen.split("\r\u001b[K").length, 2)
-      assert.include(screen, "none")
-    }))
+      assert.strictEqual(code, 4, screen)
+      const drawn = screen.split("\r\u001b[K").filter((line) => /^\d\d:\d\d {2}working[^\n]*$/.test(line))
+      assert.isAtLeast(drawn.length, 2, screen)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 })
