@@ -1,10 +1,8 @@
-import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as ServeProcess from "../../conformance/src/ServeProcess.ts"
 import * as Cli from "./Cli.ts"
 
 const Line = Schema.fromJsonString(Schema.JsonObject)
@@ -14,12 +12,7 @@ const json = (text: string) => lines(text)[0] ?? {}
 const args = JSON.stringify({ rows: 42 })
 const done = "Wrote 42 rows to report.csv\n"
 
-/** A server with a tool that works for as long as a test needs. */
-const atWork = Effect.gen(function*() {
-  const file = join(yield* Cli.directory, "tasks.sqlite")
-  return { file, url: (yield* ServeProcess.start({ store: "sqlite", file })).url }
-})
-
+/** A call that works for as long as a test needs. */
 const long = ["slow_compute", `{"seconds":600}`]
 
 describe("mcp-tasks, with nobody at a terminal", () => {
@@ -103,14 +96,14 @@ describe("mcp-tasks, with nobody at a terminal", () => {
 
   it.live("leaves its task when it is interrupted, and says which", () =>
     Effect.gen(function*() {
-      const { url } = yield* atWork
+      const { url } = yield* Cli.serveSlow
       for (const signal of ["SIGINT", "SIGTERM"] as const) {
         const { code, stderr, stdout } = yield* Cli.signalled(["call", url, ...long], signal, /working/)
         assert.deepStrictEqual([code, stdout], [130, ""])
         const [, task = ""] = /Interrupted; task (\S+) goes on\nLook again with `mcp-tasks watch/.exec(stderr) ?? []
         assert.strictEqual(json((yield* Cli.run(["get", url, task, "--json"])).stdout)["status"], "working")
       }
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+    }))
 
   it.live("reads answers from a file, and says what is wrong with it", () =>
     Effect.gen(function*() {
@@ -142,13 +135,13 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
 
   it.live("cancels the task when the person turns away", () =>
     Effect.gen(function*() {
-      const { file, url } = yield* atWork
+      const { file, url } = yield* Cli.serveSlow
       const { code, screen } = yield* Cli.inTerminal(["call", url, ...long], [[/working/, "\u0003"]])
       assert.strictEqual(code, 130, screen)
       assert.match(screen, /Interrupted; task \S+ was asked to stop/)
       const counted = yield* Cli.run(["tasks", "stats", "--file", file, "--json"])
       assert.deepStrictEqual(json(counted.stdout)["status"], { cancelled: 1 })
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+    }))
 
   it.live("asks there too when the result goes to a file, and nothing else goes there", () =>
     Effect.gen(function*() {
@@ -163,7 +156,7 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
 
   it.live("redraws one line while it watches", () =>
     Effect.gen(function*() {
-      const { url } = yield* atWork
+      const { url } = yield* Cli.serveSlow
       const task = (yield* Cli.run(["call", url, ...long, "--detach"])).stdout.trim()
       const redrawn = yield* Deferred.make<void>()
       const watching = yield* Effect.forkChild(Cli.inTerminal(["watch", url, task], [
@@ -175,5 +168,5 @@ describe.skipIf(!hasTerminals)("mcp-tasks in a terminal", () => {
       assert.strictEqual(code, 4, screen)
       const drawn = screen.split("\r\u001b[K").filter((line) => /^\d\d:\d\d {2}working[^\n]*$/.test(line))
       assert.isAtLeast(drawn.length, 2, screen)
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
+    }))
 })

@@ -16,7 +16,7 @@ import * as TcpProxy from "./TcpProxy.ts"
 /** A lease of three seconds, and the two thirds of one that it may take to notice a death. */
 const promised = "5 seconds"
 
-/** As long again, since a busy machine notices late: by its own age alone an entry is taken again after half a minute. */
+/** As long again, for a busy machine; by their age alone, entries would be taken again after half a minute. */
 const longest = "10 seconds"
 
 /** Where a busy machine may take its time: what is missed for good is missed for a minute. */
