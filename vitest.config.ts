@@ -8,8 +8,9 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "scripts/test/**/*.test.ts"],
     execArgv: ["--conditions=@effect-mcp-tasks/source"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Ends what hangs, and nothing else: many tests start processes, on machines that are busy with others.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 2
   }
 })

@@ -15,6 +15,8 @@ export interface Ended {
   readonly stderr: string
 }
 
+const slow = fileURLToPath(new URL("../../conformance/src/serve.ts", import.meta.url))
+
 const environment = { ...process.env, NO_COLOR: "1", TERM: "xterm" }
 
 const launch = (command: string, args: ReadonlyArray<string>) =>
@@ -59,21 +61,30 @@ export const directory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** The example server on a store, for as long as the scope lives. */
-export const serveOn = (...store: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const child = yield* launch(process.execPath, [bin, "serve", "--port", "0", ...store])
-    return yield* Effect.callback<string>((resume) => {
-      let said = ""
+/** A server that says where it listens, for as long as the scope lives. */
+const listening = (args: ReadonlyArray<string>, said: RegExp) =>
+  Effect.flatMap(launch(process.execPath, args), (child) =>
+    Effect.callback<string>((resume) => {
+      let output = ""
       child.stdout.on("data", (chunk) => {
-        said += String(chunk)
-        const found = /Serving MCP tasks at (\S+),/.exec(said)?.[1]
+        output += String(chunk)
+        const found = said.exec(output)?.[1]
         if (found !== undefined) resume(Effect.succeed(found))
       })
-      child.stderr.on("data", (chunk) => said += String(chunk))
-      child.once("close", () => resume(Effect.die(new Error(`The server ended: ${said}`))))
-    })
-  })
+      child.stderr.on("data", (chunk) => output += String(chunk))
+      child.once("close", () => resume(Effect.die(new Error(`The server ended: ${output}`))))
+    }))
+
+/** The example server on a store, for as long as the scope lives. */
+export const serveOn = (...store: ReadonlyArray<string>) =>
+  listening([bin, "serve", "--port", "0", ...store], /Serving MCP tasks at (\S+),/)
+
+/** The server of the conformance tests, on a new SQLite file: its `slow_compute` works for as long as a test needs. */
+export const serveSlow = Effect.gen(function*() {
+  const file = join(yield* directory, "tasks.sqlite")
+  const args = ["--conditions=@effect-mcp-tasks/source", slow, "--port", "0", "--store", "sqlite", "--file", file]
+  return { url: yield* listening(args, /"url":"([^"]+)"/), file }
+})
 
 /** The example server on a new SQLite file, for as long as the scope lives. */
 export const serve = Effect.gen(function*() {
@@ -81,8 +92,8 @@ export const serve = Effect.gen(function*() {
   return { url: yield* serveOn("--file", file), file }
 })
 
-/** What a person types, each once the terminal shows what it waits for. */
-export type Typing = ReadonlyArray<readonly [shown: RegExp, keys: string]>
+/** What a person types or does, each once the terminal shows what it waits for. */
+export type Typing = ReadonlyArray<readonly [shown: RegExp, keys: string | (() => void)]>
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
@@ -102,7 +113,8 @@ export const inTerminal = (args: ReadonlyArray<string>, typing: Typing, output?:
         if (next === undefined || !next[0].test(unread)) return
         rest.shift()
         unread = ""
-        child.stdin.write(next[1])
+        if (typeof next[1] === "string") child.stdin.write(next[1])
+        else next[1]()
       })
       child.once("close", (code) => resume(Effect.succeed({ code, screen })))
     })))

@@ -35,7 +35,7 @@ describe("mcp-tasks serve", () => {
         assert.match(ended.stderr, sentence)
         assert.notInclude(ended.stderr, "    at ")
       }
-    }), 180_000)
+    }))
 })
 
 services.withService(services.redisBinary, () => {
@@ -58,6 +58,6 @@ services.withService(services.redisBinary, () => {
         assert.strictEqual((yield* Cli.run(["answer", second, task, "overwrite=true"])).code, 0)
         assert.strictEqual((yield* Cli.run(["watch", first, task])).code, 0)
         assert.strictEqual(yield* attempt, 1)
-      }), 180_000)
+      }))
   })
 })

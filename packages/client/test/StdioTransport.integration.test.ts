@@ -46,7 +46,7 @@ const start = Effect.fnUntraced(function*() {
     lines.pipe(
       Effect.filterOrFail((all) => all.some((line) => line.includes(wanted))),
       Effect.retry(Schedule.spaced("20 millis")),
-      Effect.timeout("5 seconds"),
+      Effect.timeout("60 seconds"),
       Effect.orDie
     )
   return { client: yield* startOn(log), lines, messages, noted }
@@ -124,7 +124,7 @@ describe("a server on its standard streams", () => {
     yield* messages.pipe(
       Effect.filterOrFail((all) => all.filter(({ method }) => method === "subscriptions/listen").length === 2),
       Effect.retry(Schedule.spaced("20 millis")),
-      Effect.timeout("10 seconds")
+      Effect.timeout("60 seconds")
     )
     yield* client.call("finish")
     assert.strictEqual(yield* Fiber.join(fiber), "done")

@@ -13,7 +13,7 @@ const url = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
 /** Whether somebody accepts connections there within a second. */
 const isThere = await new Promise<boolean>((resolve) => {
   const { hostname, port } = new URL(url)
-  const socket = createConnection({ host: hostname, port: Number(port || 6379), timeout: 1000 })
+  const socket = createConnection({ host: hostname, port: Number(port || 6379), timeout: 10_000 })
   const end = (answer: boolean) => {
     socket.destroy()
     resolve(answer)

@@ -52,7 +52,7 @@ describe("a client that dies once, at each of its moments", () => {
         }
       }
       assert.deepStrictEqual({ repeated, lost }, { repeated: 4, lost: 2 })
-    }), 60_000)
+    }))
 })
 
 describe("a client that dies again and again", () => {

@@ -100,7 +100,7 @@ export const get = (url: string, taskId: string) =>
 export const answer = (url: string, taskId: string, inputResponses: Readonly<Record<string, unknown>>) =>
   ask(url, { method: "tasks/update", params: { taskId, inputResponses }, capabilities: tasks })
 
-/** Reads a task every 20 ms until it is as wanted, for at most 10 s. */
+/** Reads a task every 20 ms until it is as wanted, for at most a minute. */
 export const until = (
   url: string,
   taskId: string,
@@ -108,7 +108,7 @@ export const until = (
 ) =>
   get(url, taskId).pipe(
     Effect.repeat({ until: isWanted, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeout("10 seconds")
+    Effect.timeout("1 minute")
   )
 
 /** Whether a task has ended. */

@@ -67,7 +67,7 @@ for (const [transport, target] of Object.entries(targets)) {
         // It declares no elicitation, so nobody is asked.
         const unasked = yield* Inspector.call(env, server, "confirm_delete", { filename: "a.txt" })
         assert.strictEqual(yield* cliTextOf(unasked), "Kept a.txt: nobody can be asked")
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 240_000)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
     it.live("mcpdo lists tools, and follows tasks that ask to their results", () =>
       Effect.gen(function*() {
@@ -98,6 +98,6 @@ for (const [transport, target] of Object.entries(targets)) {
         assert.notStrictEqual(user.origin, "task-input-required")
         const worked = yield* connection.respond(user.elicitationId, ["name:=Ada"])
         assert.strictEqual(yield* textOf(worked), "Worked for Ada")
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 240_000)
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
   })
 }

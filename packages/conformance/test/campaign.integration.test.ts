@@ -29,13 +29,13 @@ const campaign = Effect.fnUntraced(function*(store: string, environment: Readonl
 })
 
 describe("a campaign against replicas", () => {
-  it.live("loses nothing on SQLite", () => campaign("sqlite"), 240_000)
+  it.live("loses nothing on SQLite", () => campaign("sqlite"))
 
   services.withService(services.redis, (url) => {
-    it.live("loses nothing on Redis", () => campaign("redis", { REDIS_URL: url }), 240_000)
+    it.live("loses nothing on Redis", () => campaign("redis", { REDIS_URL: url }))
   })
 
   services.withService(services.postgres, (url) => {
-    it.live("loses nothing on Postgres", () => campaign("postgres", { DATABASE_URL: url }), 240_000)
+    it.live("loses nothing on Postgres", () => campaign("postgres", { DATABASE_URL: url }))
   })
 })

@@ -16,7 +16,7 @@ import * as World from "../src/campaign/World.ts"
 const program = fileURLToPath(new URL("../src/campaign/replica.ts", import.meta.url))
 
 /** A replica of the campaign waits half a second for its handlers; this allows for a busy machine. */
-const longest = "20 seconds"
+const longest = "1 minute"
 
 const directory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-tasks-phases-"))),
@@ -85,7 +85,8 @@ const allEndWell = Effect.fnUntraced(function*(
   return deeds
 })
 
-const test = (title: string, effect: Effect.Effect<void, unknown, never>) => it.live(title, () => effect, 120_000)
+const test = (title: string, effect: Effect.Effect<void, unknown, never>) =>
+  it.live(title, () => Effect.provideService(effect, Client.Patience, "1 minute"))
 
 describe("a process that is told to end", () => {
   test(

@@ -16,7 +16,7 @@ const served = (store: FixtureStore.StoreName) =>
   )
 
 /** Generous: what matters is that an answer comes at all. */
-const soon = Effect.timeout("10 seconds")
+const soon = Effect.timeout("1 minute")
 
 type Tool = "hostile_result" | "hostile_failure"
 

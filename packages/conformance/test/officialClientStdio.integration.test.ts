@@ -39,7 +39,7 @@ describe("the official client over stdio", () => {
         }))
       // This client forgets what it has not handed on when the result is read with it: all of it may be lost to it.
       assert.deepStrictEqual(progress, progress.map((_, index) => index + 1))
-    }), 120_000)
+    }))
 
   it.live("listens, and learns that what nothing is granted of ends in good order", () =>
     Effect.gen(function*() {
@@ -47,5 +47,5 @@ describe("the official client over stdio", () => {
       const subscription = yield* attempt("listen", () => client.listen({ toolsListChanged: true }))
       assert.deepStrictEqual(subscription.honoredFilter, {})
       assert.strictEqual(yield* attempt("closed", () => subscription.closed), "graceful")
-    }), 120_000)
+    }))
 })

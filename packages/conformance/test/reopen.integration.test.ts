@@ -59,5 +59,5 @@ describe("a task whose creation was answered", () => {
       const seed = Option.getOrElse(given, () => Math.trunc(performance.timeOrigin))
       yield* Console.log(`seed ${seed}; replay with REOPEN_SEED=${seed}`)
       yield* Effect.scoped(Random.withSeed(reopen, seed))
-    }).pipe(Effect.provide(NodeServices.layer)), 240_000)
+    }).pipe(Effect.provide(NodeServices.layer)))
 })

@@ -25,7 +25,7 @@ const waitsIn = Effect.fnUntraced(function*(file: string, taskId: string, attemp
       until: ({ task }) => task.attempt === attempt && task.status === "input_required" && task.lostAttempts === 0,
       schedule: Schedule.spaced("20 millis")
     }),
-    Effect.timeout("20 seconds")
+    Effect.timeout("1 minute")
   )
 }, (effect, file) => Effect.provide(effect, Layer.provide(TaskStore.layerSql, SqliteClient.layer({ filename: file }))))
 
@@ -63,7 +63,7 @@ describe("a task whose process goes away", () => {
       yield* Caller.answer(server.url, taskId, { confirm: confirmed })
       const ended = yield* Caller.until(server.url, taskId, Caller.hasEnded)
       assert.deepStrictEqual(ended.result?.["content"], [{ type: "text", text: "Deleted a.txt" }])
-    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 120_000)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
   it.live("is not asked again for what was answered before [F1]", () =>
     Effect.gen(function*() {

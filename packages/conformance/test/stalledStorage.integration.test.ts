@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL("../src/campaign/replica.ts", import.meta.
  * A replica of the campaign takes 13 seconds at most: 2 for requests, half a one of grace and 6 more for handlers, 2
  * each for the storage and its client, half a one for the last answers. A busy machine adds to that.
  */
-const longest = "20 seconds"
+const longest = "30 seconds"
 
 const directory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-mcp-tasks-stalled-"))),
@@ -57,7 +57,8 @@ const stalled = Effect.fnUntraced(function*(store: "redis" | "postgres", url: st
   return yield* Effect.timeout(child.exitCode, longest)
 })
 
-const test = (title: string, effect: Effect.Effect<void, unknown, never>) => it.live(title, () => effect, 90_000)
+const test = (title: string, effect: Effect.Effect<void, unknown, never>) =>
+  it.live(title, () => Effect.provideService(effect, Client.Patience, "1 minute"))
 
 describe("a process that is told to end while its storage stands still", () => {
   services.withService(services.redis, (url) => {

@@ -36,7 +36,7 @@ describe("a SQLite file", () => {
       assert.isTrue(lines.some((line) => line.includes(`${filename} was deleted or moved while it was in use`)))
       renameSync(`${filename}.away`, filename)
       yield* until(true)
-    }), 60_000)
+    }))
 })
 
 /** What keeps a table. */

@@ -16,16 +16,33 @@ export const hasRedis = answers("redis-server", "--version")
 /** Whether `initdb` and `postgres` can be started. */
 export const hasPostgres = answers("initdb", "--version") && answers("postgres", "--version")
 
-/** A port on which nobody listens. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+/**
+ * Ports below those that systems give out by themselves, from 32768 on Linux and 49152 on macOS: one of those may be
+ * taken by any connection while nobody listens there, even by one that looks for its server.
+ */
+const lowestPort = 10_000
+/** Processes that run beside each other look in different places, by their id. */
+const portsEach = 20
+const places = 1_000
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
   })
+
+let looked = 0
+
+/** A port on which nobody listens. */
+export const freePort = async (): Promise<number> => {
+  const first = lowestPort + process.pid % places * portsEach
+  for (let tries = 0; tries < portsEach; tries++) {
+    const port = first + looked++ % portsEach
+    if (await isFree(port)) return port
+  }
+  throw new Error(`All ports from ${first} to ${first + portsEach - 1} are taken`)
+}
 
 const makeDirectory = (name: string): string => mkdtempSync(join(tmpdir(), `effect-mcp-tasks-${name}-`))
 

@@ -64,7 +64,7 @@ const noticed = Effect.fnUntraced(function*<E, E2>(
   const health = Context.get(yield* Layer.build(Layer.provide(engine, clients.quiet)), Health.Health)
   const until = (isSo: (readiness: Health.Readiness) => boolean) =>
     Effect.repeat(health.ready, { until: isSo, schedule: Schedule.spaced("20 millis") }).pipe(
-      Effect.timeout("40 seconds")
+      Effect.timeout("1 minute")
     )
   yield* until(({ isReady }) => isReady)
   yield* forbid
@@ -114,8 +114,8 @@ services.withService(services.postgres, (url) => {
       assert.isTrue(refused.some((error) => error._tag === "TaskStoreError" && error.reason === "ReadOnly"))
       yield* allow
       // As a transaction of its caller's, which holds its connection, and on connections of its own.
-      yield* Effect.retry(sql.withTransaction(create), { schedule: Schedule.spaced("100 millis"), times: 150 })
-      yield* Effect.retry(crowd(create), { schedule: Schedule.spaced("100 millis"), times: 150 })
+      yield* Effect.retry(sql.withTransaction(create), { schedule: Schedule.spaced("100 millis"), times: 600 })
+      yield* Effect.retry(crowd(create), { schedule: Schedule.spaced("100 millis"), times: 600 })
       yield* crowd(create)
     }))
   })

@@ -23,10 +23,10 @@ export type Service = { readonly name: string; readonly url: string } | {
 
 const isRequired = process.env["REQUIRE_SERVICES"] === "1"
 
-/** Whether somebody accepts connections there within a second. */
+/** Whether somebody accepts connections there; a busy machine may take its time. */
 const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = createConnection({ host: "127.0.0.1", port, timeout: 1_000 })
+    const socket = createConnection({ host: "127.0.0.1", port, timeout: 10_000 })
     const end = (answer: boolean) => {
       socket.destroy()
       resolve(answer)

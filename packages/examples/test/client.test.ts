@@ -207,5 +207,5 @@ describe("a server and a client that both end in the middle", () => {
       assert.deepStrictEqual(results, ["Wrote 7 rows to report.csv"])
       assert.strictEqual(yield* Ref.get(asked), 1)
       assert.deepStrictEqual(yield* life(({ open }) => open), [])
-    }), 60_000)
+    }))
 })

@@ -50,14 +50,14 @@ describe("npm run example:client", () => {
       assert.include(printed, "Overwrite it with 48210 rows?")
       assert.include(printed, "Wrote 48210 rows to report.csv")
       assert.strictEqual(code, 0)
-    }), 120_000)
+    }))
 
   it.live("says in one sentence that nobody is there", () =>
     Effect.gen(function*() {
       const { code, printed } = yield* attended([...Program.fromSource("client.ts"), "http://127.0.0.1:9/mcp"], [])
       assert.include(printed, "http://127.0.0.1:9/mcp was not reached")
       assert.strictEqual(code, 1)
-    }), 60_000)
+    }))
 })
 
 describe("the program of the guide on resuming", () => {
@@ -98,7 +98,7 @@ describe("the program of the guide on resuming", () => {
       const again = [...all.matchAll(/^Asked again/gm)].length
       assert.isAtMost(asked - again, 1, all)
       if (isForgotten) assert.deepStrictEqual(readdirSync(open), [])
-    }), 120_000)
+    }))
 })
 
 describe("npm run example:promise", () => {
@@ -114,5 +114,5 @@ describe("npm run example:promise", () => {
       assert.include(stdout, "Asked: report.csv exists already. Overwrite it with 48210 rows? Yes.")
       assert.strictEqual(stdout.trimEnd().split("\n").at(-1), "Wrote 48210 rows to report.csv")
       assert.strictEqual(code, 0)
-    }), 120_000)
+    }))
 })

@@ -1,6 +1,6 @@
 /** The program of the guide on running replicas: it starts or says why not, and ends in good order and in time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, type Scope } from "effect"
+import { Clock, Effect, Fiber, type Scope } from "effect"
 import { HttpClient } from "effect/http"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,8 +13,8 @@ import { create, http, result } from "./TestServer.ts"
 
 const name = "countdownReplica.ts"
 
-/** What the guide says: ten seconds of grace, and fourteen for what does not answer. */
-const longest = "26 seconds"
+/** The guide says 24: ten seconds of grace, and fourteen for what does not answer. A busy machine adds to that. */
+const longest = "40 seconds"
 
 const launch = Effect.fnUntraced(function*(port: number) {
   const env = { ...process.env, PORT: "0", REDIS_URL: `redis://127.0.0.1:${port}` }
@@ -26,7 +26,7 @@ const launch = Effect.fnUntraced(function*(port: number) {
 })
 
 const test = <A, E>(title: string, effect: Effect.Effect<A, E, Scope.Scope | HttpClient.HttpClient>) =>
-  it.live(title, () => http(Effect.scoped(effect)), 120_000)
+  it.live(title, () => http(Effect.scoped(effect)))
 
 const isRunning = (client: DemoClient, taskId: string) =>
   Effect.gen(function*() {
@@ -45,12 +45,13 @@ describe("the program of the guide on replicas", () => {
       const { port } = yield* OwnServer.redis()
       const { client, status, terminate } = yield* launch(port)
       assert.deepStrictEqual([yield* status("/health/live"), yield* status("/health/ready")], [200, 200])
-      const taskId = yield* create(client, "countdown", { from: 4 })
+      const taskId = yield* create(client, "countdown", { from: 9 })
       yield* isRunning(client, taskId)
       const ending = yield* Effect.forkChild(terminate)
       while ((yield* status("/health/ready")) === 200) yield* Effect.sleep("10 millis")
-      for (let times = 0; times < 10; times++) {
-        yield* Effect.sleep("100 millis")
+      // For a second of the nine that its handler takes.
+      const asked = yield* Clock.currentTimeMillis
+      while ((yield* Clock.currentTimeMillis) < asked + 1_000) {
         assert.deepStrictEqual([yield* status("/health/live"), yield* status("/health/ready")], [200, 503])
         assert.strictEqual(yield* status("/mcp"), 503)
       }

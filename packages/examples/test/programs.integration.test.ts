@@ -125,7 +125,7 @@ describe("npm run demo", () => {
       const [, file = ""] = /its tasks in (\S+)/.exec(stdout) ?? []
       assert.match(file, /tasks\.sqlite$/)
       assert.isFalse(existsSync(join(file, "..")))
-    }), 70_000)
+    }))
 })
 
 describe("the documentation", () => {

@@ -62,7 +62,7 @@ describe("the replicas of the guide", () => {
   it.live("run on SQLite", () =>
     Effect.gen(function*() {
       yield* share(ReplicaServer.layerSqlite(join(yield* temporaryDirectory, "tasks.sqlite")))
-    }).pipe(http), 60_000)
+    }).pipe(http))
 
   services.withService(services.redis, (url) => {
     it.live("run on Redis", () =>
@@ -70,13 +70,13 @@ describe("the replicas of the guide", () => {
         const prefix = services.uniqueName()
         yield* Layer.build(Layer.provide(services.dropKeysAfter(`{${prefix}}*`), clients.redis(url)))
         yield* share(ReplicaServer.layerRedis(url, prefix))
-      }).pipe(http), 60_000)
+      }).pipe(http))
 
-    it.live("outlive one that is killed: npm run demo:replicas", () => demo(), 180_000)
+    it.live("outlive one that is killed: npm run demo:replicas", () => demo())
   })
 
   services.withService(services.postgres, () => {
-    it.live("outlive one that is killed: npm run demo:replicas -- --postgres", () => demo("--postgres"), 180_000)
+    it.live("outlive one that is killed: npm run demo:replicas -- --postgres", () => demo("--postgres"))
   })
 })
 

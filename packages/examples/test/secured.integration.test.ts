@@ -2,24 +2,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { createServer } from "node:net"
+import { freePort } from "../../engine/test/OwnServer.ts"
 import * as Program from "./Program.ts"
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    const port = typeof address === "object" ? address?.port ?? 0 : 0
-    server.close(() => resume(Effect.succeed(port)))
-  })
-})
 
 const hasCurl = spawnSync("bash", ["-c", "command -v curl"]).status === 0
 
 describe("npm run start:secured", () => {
   it.live("prints commands that show who gets in, and that a task is its owner's alone [I2, K1, K2, K6]", () =>
     Effect.gen(function*() {
-      const port = String(yield* freePort)
+      const port = String(yield* Effect.promise(freePort))
       const isUp = /Ctrl\+C/
       const args = [...Program.fromSource("startSecured.ts"), "--port", port]
       const { terminate, welcome } = yield* Program.launch(process.execPath, args, { isUp })

@@ -45,7 +45,7 @@ const start = Effect.fnUntraced(function*(file: string) {
     Effect.sync(() => messages.find(is)).pipe(
       Effect.tap(Effect.sleep("10 millis")),
       Effect.repeat({ until: (message) => message !== undefined }),
-      Effect.timeout("30 seconds"),
+      Effect.timeout("2 minutes"),
       Effect.map((message) => Object(message) as typeof Message.Type)
     )
   return {
@@ -64,7 +64,7 @@ const start = Effect.fnUntraced(function*(file: string) {
     /** Waits for the program to end: gives back its exit code. */
     exited: Effect.callback<number | null>((resume) => {
       child.once("exit", (code) => resume(Effect.succeed(code)))
-    }).pipe(Effect.timeout("30 seconds")),
+    }).pipe(Effect.timeout("2 minutes")),
     /** Ends the input, and waits for the program to end: gives back its exit code. */
     close: Effect.callback<number | null>((resume) => {
       child.once("exit", (code) => resume(Effect.succeed(code)))
@@ -99,7 +99,7 @@ describe("npm run start:stdio", () => {
       assert.strictEqual(ended.result?.["resultType"], "complete")
       assert.strictEqual(yield* server.close, 0)
       assert.match(server.stderr(), /level=INFO/)
-    }), 120_000)
+    }))
 
   it.live("goes on after it was killed, for the client that starts it again", () =>
     Effect.gen(function*() {
@@ -113,7 +113,7 @@ describe("npm run start:stdio", () => {
       assert.include(["working", "input_required"], polled.result?.["status"])
       yield* second.request(3, "tasks/cancel", { taskId })
       assert.strictEqual(yield* second.close, 0)
-    }), 120_000)
+    }))
 
   it.live("ends at once when nobody reads its output any more, though its input is open", () =>
     Effect.gen(function*() {
@@ -129,7 +129,7 @@ describe("npm run start:stdio", () => {
       const second = yield* start(file)
       yield* second.request(3, "server/discover")
       assert.strictEqual(yield* second.close, 0)
-    }), 120_000)
+    }))
 
   it.live("answers what is in flight when its input ends at once", () =>
     Effect.gen(function*() {
@@ -138,5 +138,5 @@ describe("npm run start:stdio", () => {
       const ended = yield* Program.run(process.execPath, [...Program.fromSource("stdio.ts"), file], { input: discover })
       assert.strictEqual(ended.code, 0)
       assert.strictEqual((yield* Schema.decodeEffect(Message)(ended.stdout)).id, "only")
-    }), 120_000)
+    }))
 })

@@ -69,7 +69,7 @@ const survives = Effect.fnUntraced(function*(name: string, env: NodeJS.ProcessEn
 })
 
 const test = <A, E>(title: string, effect: Effect.Effect<A, E, Scope.Scope>) =>
-  it.live(title, () => Effect.scoped(effect), 120_000)
+  it.live(title, () => Effect.scoped(effect))
 
 describe("a task of the README's program survives kill -9", () => {
   services.withService(services.redisBinary, () => {

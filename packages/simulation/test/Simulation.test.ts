@@ -61,7 +61,7 @@ describe("a simulation", () => {
     const coverage = new Coverage(report.counts)
     assert.deepStrictEqual([coverage.missing("states"), coverage.missing("faults")], [[], []])
     assert.isAtLeast(coverage.counts.transitions.size, 35)
-  }, 120_000)
+  })
 })
 
 describe("a scenario", () => {

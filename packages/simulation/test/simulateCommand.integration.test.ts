@@ -8,7 +8,7 @@ const run = (program: string, ...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     ["--conditions=@effect-mcp-tasks/source", file, ...args],
-    { encoding: "utf8", timeout: 60_000 }
+    { encoding: "utf8", timeout: 120_000 }
   )
   return { status, stderr, stdout }
 }
@@ -34,7 +34,7 @@ describe("npm run simulate", () => {
       assert.match(stderr, why)
       assert.notMatch(stdout, /with violations/)
     }
-  }, 120_000)
+  })
 
   it("says of a failure what it was caused by, and how to see all of it again", () => {
     const name = "ordinary race taken for a broken invariant"
@@ -45,7 +45,7 @@ describe("npm run simulate", () => {
     const again = run("simulate", "--seed", seed, "--size", "2", "--sabotage", name)
     assert.strictEqual(again.status, 1)
     assert.match(again.stdout, /\ndefect: server [^\n]*A request broke\n *VersionConflict/)
-  }, 120_000)
+  })
 })
 
 describe("npm run modelcheck", () => {

@@ -4,6 +4,8 @@
  * @since 0.2.0
  */
 import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
@@ -52,6 +54,20 @@ const Body = Schema.Struct({
 
 const capabilities = { elicitation: {}, extensions: { [McpProtocol.TasksExtension]: {} } }
 
+/**
+ * How long an answer is waited for: two seconds, unless said otherwise.
+ *
+ * @category services
+ * @since 0.2.0
+ */
+export const Patience = Context.Reference<Duration.Input>("@effect-mcp-tasks/conformance/campaign/Client/Patience", {
+  defaultValue: () => "2 seconds"
+})
+
+const patiently = <A>(asking: Effect.Effect<A, NoAnswer>) =>
+  Effect.flatMap(Patience, (duration) =>
+    Effect.timeoutOrElse(asking, { duration, orElse: () => Effect.fail(new NoAnswer({ cause: "timeout" })) }))
+
 const post = (url: string, method: string, params: Readonly<Record<string, unknown>>) =>
   Effect.tryPromise({
     try: async (signal) => {
@@ -75,7 +91,7 @@ const post = (url: string, method: string, params: Readonly<Record<string, unkno
     },
     catch: (cause) => new NoAnswer({ cause })
   }).pipe(
-    Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.fail(new NoAnswer({ cause: "timeout" })) }),
+    patiently,
     Effect.flatMap((body) =>
       Effect.mapError(Schema.decodeUnknownEffect(Body)(body), (cause) => new NoAnswer({ cause }))
     ),

@@ -35,14 +35,33 @@ interface Kind {
   readonly sign: RegExp
 }
 
-const freePort = (): Promise<number> =>
+/**
+ * Ports below those that systems give out by themselves, from 32768 on Linux and 49152 on macOS: one of those may be
+ * taken by any connection while nobody listens there, even by one that looks for its server.
+ */
+const lowestPort = 10_000
+/** Processes that run beside each other look in different places, by their id. */
+const portsEach = 20
+const places = 1_000
+
+const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer()
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
+    server.once("error", () => resolve(false))
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)))
   })
+
+let looked = 0
+
+/** A port on which nobody listens. */
+const freePort = async (): Promise<number> => {
+  const first = lowestPort + process.pid % places * portsEach
+  for (let tries = 0; tries < portsEach; tries++) {
+    const port = first + looked++ % portsEach
+    if (await isFree(port)) return port
+  }
+  throw new Error(`All ports from ${first} to ${first + portsEach - 1} are taken`)
+}
 
 /** Resolves when the output of a server says that it is ready; rejects when it ends before. */
 const ready = (child: ChildProcess, sign: RegExp): Promise<void> =>

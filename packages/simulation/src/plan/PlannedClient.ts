@@ -64,6 +64,9 @@ export class PlannedClient {
   private isListening = false
   private isPollDue = false
   private wait = 0
+  /** The poll that is on its way, as a number of its own; none without one. */
+  private poll: number | undefined
+  private polls = 0
   private hangUp: (() => void) | undefined
   private readonly life: Life
   private readonly around: ClientSurroundings
@@ -124,29 +127,29 @@ export class PlannedClient {
         continue
       }
       const wait = ++this.wait
+      // One from before the subscription may have been too early; any other is waited for.
+      if (this.isPollDue) this.poll = undefined
+      else if (this.poll !== undefined) return
       agenda.after(this.isPollDue ? 0 : action.ms, () => {
-        if (wait === this.wait) this.poll(wait)
+        if (wait === this.wait) this.look()
       })
       return
     }
   }
 
-  private poll(wait: number): void {
+  private look(): void {
     const taskId = this.observer?.view.taskId ?? ""
+    const poll = ++this.polls
+    this.poll = poll
+    this.isPollDue = false
     this.request("tasks/get", () => this.around.server.get(taskId), (view) => {
-      if (wait !== this.wait || this.observer === undefined) return
+      if (poll !== this.poll || this.observer === undefined) return
+      this.poll = undefined
       this.observer = view === undefined
         ? TaskObserver.gone(this.observer)
         : TaskObserver.observe(this.observer, view, this.around.agenda.now)
-      this.isPollDue = false
       this.drive()
     })
-  }
-
-  /** Thinks the current wait over; a poll that is under way is not waited for. */
-  private wake(): void {
-    this.wait++
-    this.drive()
   }
 
   private ask(key: string): void {
@@ -171,7 +174,7 @@ export class PlannedClient {
       agenda.after(roundTripMs / 2, () => {
         if (!isOpen || this.observer === undefined || this.isOver) return
         this.observer = TaskObserver.observe(this.observer, view, agenda.now)
-        this.wake()
+        this.drive()
       })
     const begin = () => {
       let isGranted = true
@@ -179,7 +182,7 @@ export class PlannedClient {
         if (this.isOver || !isGranted) return
         this.isListening = true
         this.isPollDue = true
-        this.wake()
+        this.drive()
       })
       const hangUp = server.listen(taskId, told)
       isGranted = hangUp !== undefined
@@ -193,7 +196,7 @@ export class PlannedClient {
         isOpen = false
         hangUp?.()
         this.isListening = false
-        this.wake()
+        this.drive()
         agenda.after(listenAgainMs * (1 + 0.2 * jitter()), () => this.listen())
       })
     })
@@ -213,6 +216,7 @@ export class PlannedClient {
   private leave(): void {
     this.isOver = true
     this.wait++
+    this.poll = undefined
     this.hangUp?.()
   }
 

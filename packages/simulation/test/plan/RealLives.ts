@@ -51,24 +51,34 @@ const dispatcher = (settings: Settings, ledger: Ledger, began: number) => {
   )
 }
 
-/** A transport within the process that counts what it carries, and gives the messages of streams as they come. */
-const transport = (ledger: Ledger, began: number) =>
+/**
+ * A transport within the process that counts what it carries, and gives the messages of streams as they come. Each way
+ * takes half of a round trip.
+ */
+const transport = ({ roundTripMs }: Settings, ledger: Ledger, began: number) =>
   Layer.effect(
     Transport.Transport,
-    Effect.map(InMemoryTransport.InMemoryTransport, (server) =>
-      Transport.Transport.of({
+    Effect.map(InMemoryTransport.InMemoryTransport, (server) => {
+      const way = roundTripMs === 0 ? Effect.void : Effect.sleep(roundTripMs / 2)
+      return Transport.Transport.of({
         isAmbiguous: false,
         send: ({ body, headers, method }) =>
           Stream.unwrap(Effect.gen(function*() {
+            yield* way
             ledger.request((yield* Clock.currentTimeMillis) - began, method as Method)
             const named = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
             const answer = yield* server.send(named, body).pipe(
               Effect.provideService(TaskOwner.CurrentOwner, TaskOwner.anonymous)
             )
             const messages = "messages" in answer ? answer.messages : Stream.make(answer.body ?? "")
-            return Stream.mapEffect(messages, (text) => Transport.readMessage(method, text))
+            // Each takes its time from when it was sent, however many are on their way.
+            const arriving = roundTripMs === 0
+              ? messages
+              : Stream.mapEffect(messages, (text) => Effect.as(way, text), { concurrency: "unbounded" })
+            return Stream.mapEffect(arriving, (text) => Transport.readMessage(method, text))
           }))
-      }))
+      })
+    })
   )
 
 const client = (listen: boolean) =>
@@ -79,7 +89,7 @@ export const run = Effect.fnUntraced(function*(settings: Settings, lives: Readon
   const began = yield* Clock.currentTimeMillis
   const span = Plan.spanOf(settings)
   const ledger = new Ledger(span)
-  const connection = transport(ledger, began).pipe(
+  const connection = transport(settings, ledger, began).pipe(
     Layer.provide(InMemoryTransport.layer),
     Layer.provide(dispatcher(settings, ledger, began))
   )

@@ -12,7 +12,7 @@ const plan = (...args: ReadonlyArray<string>) => {
   const { status, stderr, stdout } = spawnSync(
     process.execPath,
     ["--conditions=@effect-mcp-tasks/source", program, ...args],
-    { encoding: "utf8", timeout: 60_000 }
+    { encoding: "utf8", timeout: 120_000 }
   )
   return { status, stderr, stdout }
 }
