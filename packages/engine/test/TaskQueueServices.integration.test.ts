@@ -13,10 +13,10 @@ import { test } from "./ServerStores.ts"
 import * as services from "./services.ts"
 import * as TcpProxy from "./TcpProxy.ts"
 
-/** A lease of three seconds, and the two thirds of one that it may take to notice a death. */
-const promised = "5 seconds"
-
-/** As long again, for a busy machine; by their age alone, entries would be taken again after half a minute. */
+/**
+ * A lease of three seconds, the two thirds of one that it may take to notice a death, and as long again for a busy
+ * machine. By their age alone, entries would be taken again after half a minute.
+ */
 const longest = "10 seconds"
 
 /** Where a busy machine may take its time: what is missed for good is missed for a minute. */
@@ -128,7 +128,7 @@ const tells = "is not ready while it cannot be looked into, and the log says so 
 
 const titleAfter = `does so when the other one has waited through an outage`
 
-const title = `gives another worker what a dead one had taken and not begun, within ${promised}`
+const title = `gives another worker what a dead one had taken and not begun, before its age alone would`
 
 services.withService(services.redis, (url) => {
   describe("TaskQueue.layerRedis", () => {
