@@ -154,7 +154,20 @@ const answeredAndDied: DrawOfClient = (dice, atMs, there) => ({
   ]
 })
 
-const ofClients = [clockSetInPatience, answeredAndDied] as const
+/** A caller leaves before the id of its task is there, and the task is to go on. */
+const leftBeforeItsId: DrawOfClient = (dice, atMs) => ({
+  library,
+  call: {
+    atMs,
+    tool: "quick",
+    script: "sleep 4000; end ok",
+    manner: "right",
+    giveUpAfterMs: dice.between(300, 900)
+  },
+  troubles: []
+})
+
+const ofClients = [clockSetInPatience, answeredAndDied, leftBeforeItsId] as const
 
 /** How long a situation lasts. */
 const lastsMs = 20_000
