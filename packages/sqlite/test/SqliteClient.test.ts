@@ -51,11 +51,11 @@ describe("queries", () => {
   it.effect("executes a text that is known, in whatever transaction it is asked for", () =>
     Effect.gen(function*() {
       const { read, sql } = yield* counter({ transformResultNames: (name) => name.toUpperCase() })
-      const add = (n: number) => sql.execute("UPDATE counter SET n = n + ? RETURNING n", [n])
-      assert.deepStrictEqual((yield* add(2)).map((row) => ({ ...row })), [{ n: 2 }])
+      const add = (n: number) => sql.executeValues("UPDATE counter SET n = n + ? RETURNING n", [n])
+      assert.deepStrictEqual(yield* add(2), [[2]])
       yield* Effect.exit(sql.withTransaction(Effect.andThen(add(3), Effect.fail("no"))))
-      assert.deepStrictEqual((yield* add(0)).map((row) => ({ ...row })), [{ n: 2 }])
-      const failure = yield* Effect.flip(sql.execute("SELECT nothing", []))
+      assert.deepStrictEqual(yield* add(0), [[2]])
+      const failure = yield* Effect.flip(sql.executeValues("SELECT nothing", []))
       assert.deepStrictEqual(failure.reason._tag, (yield* Effect.flip(sql.unsafe("SELECT nothing"))).reason._tag)
       assert.isUndefined(yield* read)
     }))
@@ -71,7 +71,7 @@ describe("queries", () => {
           return span
         }
       })
-      yield* Effect.provideService(sql.execute("SELECT ? AS one", [1]), Tracer.Tracer, tracer)
+      yield* Effect.provideService(sql.executeValues("SELECT ? AS one", [1]), Tracer.Tracer, tracer)
       assert.deepStrictEqual(spans.map(({ attributes }) => attributes.get("db.query.text")), ["SELECT ? AS one"])
     }))
 

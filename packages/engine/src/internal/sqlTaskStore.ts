@@ -68,6 +68,14 @@ interface Row {
   readonly result: Column
 }
 
+type ReadRow = readonly [
+  version: IntegerText,
+  owner: Column,
+  live: IntegerText,
+  result: Column,
+  body: Column
+]
+
 interface ListedRow extends Row {
   readonly task_id: string
 }
@@ -78,23 +86,22 @@ interface DueRow {
   readonly live: IntegerText
 }
 
-interface ViewRow {
-  readonly version: Column
-  readonly owner: Column
-  readonly live: Column
-  readonly due_at: Column
-  readonly head: Column
-  readonly result: Column
-}
+/** Its columns in order, which the hottest of all reads is spared the names of. */
+type ViewRow = readonly [version: Column, owner: Column, live: Column, dueAt: Column, head: Column, result: Column]
+
+/** A row as its columns, in the order of the statement. */
+type Values = ReadonlyArray<Column>
+
+type Prepared<Row extends Values> = (
+  parameters: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 
 /** The table that a statement is about. */
 interface Table {
   readonly sql: SqlClient.SqlClient
   readonly tasks: Statement.Fragment
   /** Builds the text of a statement once; what stands for its parameters there is left out. */
-  readonly prepared: <Row extends object>(
-    statement: Statement.Statement<Row>
-  ) => (parameters: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+  readonly prepared: <Row extends Values>(statement: Statement.Statement<object>) => Prepared<Row>
   readonly encode: rowSize.Encode
   /** Commits a write, with others that are asked for at the same moment. */
   readonly together: groupCommit.Together
@@ -134,21 +141,21 @@ const failing = (endReadOnly: Effect.Effect<void>): Table["fail"] => (operation)
 
 /** A client of `@effect-mcp-tasks/sqlite`, which is not imported for those who use another. */
 interface Executing {
-  readonly execute: (
+  readonly executeValues: (
     sql: string,
     parameters: ReadonlyArray<unknown>
-  ) => Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
+  ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError.SqlError>
 }
 
 const isExecuting = (sql: object): sql is Executing => "~@effect-mcp-tasks/sqlite/SqliteClient" in sql
 
 const preparing = (sql: SqlClient.SqlClient): Table["prepared"] => {
-  const execute: Executing["execute"] = isExecuting(sql)
-    ? sql.execute
-    : (text, parameters) => sql.unsafe(text, parameters)
-  return <Row extends object>(statement: Statement.Statement<Row>) => {
+  const execute: Executing["executeValues"] = isExecuting(sql)
+    ? sql.executeValues
+    : (text, parameters) => sql.unsafe(text, parameters).values
+  return <Row extends Values>(statement: Statement.Statement<object>) => {
     const [text] = statement.compile()
-    return (parameters) => execute(text, parameters) as Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+    return (parameters) => execute(text, parameters) as ReturnType<Prepared<Row>>
   }
 }
 
@@ -158,7 +165,7 @@ type Writing = Pick<TaskStore["Service"], "create" | "replace" | "remove">
 const later = null
 
 /** Keeps a row unless its owner has too many live ones: then there is nothing that it returns. */
-type Insert = (row: TaskRecord.TaskRecord, maxLive: number) => ReturnType<ReturnType<Table["prepared"]>>
+type Insert = (row: TaskRecord.TaskRecord, maxLive: number) => ReturnType<Prepared<Values>>
 
 interface Inserts {
   /** For a transaction of the caller, which may come to nothing. */
@@ -196,25 +203,26 @@ const insertingAtOnce = (on: Table): Insert => {
 const insertingInSteps = (on: Table): Inserts => {
   const { bounds, prepared, sql, tasks } = on
   // Cast, since SQLite prepares a statement again, for 8 us, whenever a parameter that is a limit as such is bound.
-  const count = prepared<{ readonly live: Integer; readonly known: Integer }>(sql`SELECT (
+  const count = prepared<readonly [live: Integer, known: Integer]>(sql`SELECT (
       SELECT count(*) FROM (SELECT 1 FROM ${tasks} WHERE owner = ${later} AND live = 1 LIMIT CAST(${later} AS INTEGER))
-    ) AS live, EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later}) AS known`)
-  const version = prepared<{ readonly data_version: Integer }>(sql`PRAGMA data_version`)
+    ), EXISTS (SELECT 1 FROM ${tasks} WHERE task_id = ${later})`)
+  const version = prepared<readonly [dataVersion: Integer]>(sql`PRAGMA data_version`)
   const values = prepared(sql`${columnsOf(on)} VALUES (${later}, 1, ${later}, ${later}, ${later}, ${later}, ${later},
     ${later}) RETURNING version`)
 
   const counted = (row: TaskRecord.TaskRecord, maxLive: number, told: (live: number) => void) =>
     Effect.flatMap(count([row.owner, maxLive, row.taskId]), ([found]) => {
-      const live = Number(found?.live)
+      const [count, known] = found ?? [0, 0]
+      const live = Number(count)
       // A known id at the limit is not one task too many: the INSERT refuses it.
-      if (live >= maxLive && !isOne(found?.known ?? 0)) return Effect.succeed([])
+      if (live >= maxLive && !isOne(known)) return Effect.succeed([])
       return Effect.tap(values(valuesOf(row)), () => Effect.sync(() => told(live)))
     })
   const shared: Insert = (row, maxLive) =>
-    Effect.flatMap(version([]), ([now]) => {
+    Effect.flatMap(version([]), ([found]) => {
       const { owner } = row
       const told = (live: number) => bounds.set(owner, live + 1)
-      const atMost = bounds.get(owner, now?.data_version)
+      const atMost = bounds.get(owner, found?.[0])
       if (atMost === undefined || atMost >= maxLive) return counted(row, maxLive, told)
       return Effect.tap(values(valuesOf(row)), () => Effect.sync(() => told(atMost)))
     })
@@ -276,14 +284,16 @@ const columns = ({ literal }: SqlClient.SqlClient) =>
 
 /** What is read one by one, which is what requests do. */
 const readingOne = ({ damaged, prepared, sql, tasks }: Table): Pick<TaskStore["Service"], "read" | "view"> => {
-  const read = prepared<Row>(sql`SELECT ${columns(sql)} FROM ${tasks} WHERE task_id = ${later}`)
+  const read = prepared<ReadRow>(sql`SELECT ${columns(sql)} FROM ${tasks} WHERE task_id = ${later}`)
   const view = prepared<ViewRow>(sql`SELECT
     version, owner, live, CAST(due_at AS DOUBLE PRECISION) AS due_at, head, result
     FROM ${tasks} WHERE task_id = ${later}`)
   return {
     read: Effect.fnUntraced(function*(taskId) {
       const [row] = yield* Effect.mapError(read([taskId]), storeFailure.fromSql("read"))
-      return row === undefined ? Option.none() : Option.some(yield* decode(taskId, row))
+      if (row === undefined) return Option.none()
+      const [version, owner, live, result, body] = row
+      return Option.some(yield* decode(taskId, { version, owner, live, result, body }))
     }),
     view: (taskId) =>
       Effect.matchEffect(view([taskId]), {
@@ -363,7 +373,7 @@ const decode = (taskId: string, row: Row): Effect.Effect<Task.Stored, TaskStoreE
 const viewed = (
   damaged: readable.Damaged,
   taskId: string,
-  { due_at: dueAt, head, live, owner, result, version }: ViewRow
+  [version, owner, live, dueAt, head, result]: ViewRow
 ): Result.Result<Option.Option<TaskView>, TaskStoreError> =>
   Result.mapBoth(damaged.view({ taskId, version: plain(version), owner, live: flag(live), dueAt, head, result }), {
     onSuccess: Option.some,

@@ -94,23 +94,33 @@ const nextChunk = (db: DatabaseSync, rows: Rows, transformRows: TransformRows) =
     catch: (cause) => Failure.fromCause(cause, "stream", Failure.fileOf(db, cause))
   })
 
+const values = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
+  configure(prepared, bigints, true)
+  return prepared.statement.all(...bindAll(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
+}
+
+/** Makes the step that runs one statement and answers with each row as its columns, in their order. */
+export const valuesOf = ({ db, place, statements }: Opened) => {
+  const step = stepping(db, place)
+  return (sql: string, params: ReadonlyArray<unknown>) =>
+    step("execute", (bigints) => values(statements.get(sql), params, bigints))
+}
+
 /**
  * Makes a connection whose statements go through `run`.
  *
  * A stream does not: whoever starts one must hold the lease.
  */
-export const make = ({ db, place, statements }: Opened, run: Run): Connection => {
+export const make = (opened: Opened, run: Run): Connection => {
+  const { db, place, statements } = opened
   const step = stepping(db, place)
+  const readValues = valuesOf(opened)
   const rows = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
     configure(prepared, bigints, false)
     return prepared.statement.all(...bindAll(params))
   }
   const transformed = (found: ReadonlyArray<object>, transformRows: TransformRows) =>
     transformRows === undefined ? found : transformRows(found)
-  const values = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
-    configure(prepared, bigints, true)
-    return prepared.statement.all(...bindAll(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
-  }
   const raw = (prepared: Statements.Prepared, params: ReadonlyArray<unknown>, bigints: boolean) => {
     if (prepared.returnsRows) return rows(prepared, params, bigints)
     configure(prepared, bigints, false)
@@ -121,7 +131,7 @@ export const make = ({ db, place, statements }: Opened, run: Run): Connection =>
     execute: (sql, params, transformRows) =>
       run(step("execute", (bigints) => transformed(rows(statements.get(sql), params, bigints), transformRows))),
     executeRaw: (sql, params) => run(step("execute", (bigints) => raw(statements.get(sql), params, bigints))),
-    executeValues: (sql, params) => run(step("execute", (bigints) => values(statements.get(sql), params, bigints))),
+    executeValues: (sql, params) => run(readValues(sql, params)),
     executeValuesUnprepared: (sql, params) =>
       run(step("execute", (bigints) => values(Statements.prepare(db, sql), params, bigints))),
     executeUnprepared: (sql, params, transformRows) =>

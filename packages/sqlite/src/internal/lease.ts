@@ -5,6 +5,7 @@
  * that very step. That spares each statement the semaphore, its mask and its finalizer.
  */
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -17,6 +18,8 @@ export interface Lease {
   readonly acquirer: Effect.Effect<Connection, SqlError, Scope.Scope>
   readonly transactionAcquirer: Effect.Effect<Connection, SqlError, Scope.Scope>
   readonly borrower: Borrower
+  /** Takes a step in the fiber that asks for it: at once where the connection is free. */
+  readonly take: <A>(step: RawConnection.Step<A>, fiber: Fiber.Fiber<unknown, unknown>) => Effect.Effect<A, SqlError>
   readonly onCommitFailure: (connection: Connection) => Effect.Effect<void, SqlError>
   readonly isTransaction: (connection: Connection) => boolean
 }
@@ -50,13 +53,14 @@ export const make = (opened: RawConnection.Opened): Lease => {
     ))
 
   // The fiber may yield between the choice in `borrower` and the statement, so the step itself looks again.
-  const runWhenFree: RawConnection.Run = (step) =>
-    Effect.withFiber((fiber) => isFree() ? step(fiber) : acquirers.borrower(() => Effect.withFiber(step)))
-  const unleased = RawConnection.make(opened, runWhenFree)
+  const take: Lease["take"] = (step, fiber) =>
+    isFree() ? step(fiber) : acquirers.borrower(() => Effect.withFiber(step))
+  const unleased = RawConnection.make(opened, (step) => Effect.withFiber((fiber) => take(step, fiber)))
 
   return {
     acquirer: leasing,
     transactionAcquirer: leasing,
+    take,
     borrower: (use) => isFree() ? use(unleased) : acquirers.borrower(use),
     onCommitFailure: acquirers.onCommitFailure,
     isTransaction
