@@ -174,7 +174,8 @@ export class Auditor {
 
   /** An engine whose commands the auditor hears of. */
   around(process: Process, engine: TaskEngine["Service"]): TaskEngine["Service"] {
-    const giving = (taskId: string, ...given: ReadonlyArray<writeRules.Given>) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+    const giving = (taskId: string, ...given: ReadonlyArray<writeRules.Given>) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) => {
       const name = `${process.name} ${taskId}`
       return Effect.suspend(() => {
         const pending = this.commands.get(name) ?? []

@@ -151,7 +151,8 @@ export class LibraryClient {
   private thenLooks(process: Process, file: CallFile): void {
     const { calls } = this.town
     const { lives } = file
-    const open = Effect.provide(Effect.flatMap(TaskHandleStore.TaskHandleStore, (store) => store.list(server)), this.memory)
+    const listed = Effect.flatMap(TaskHandleStore.TaskHandleStore, (store) => store.list(server))
+    const open = Effect.provide(listed, this.memory)
     process.after(noticeMs, () =>
       process.run(open, (exit) => {
         if (Exit.isFailure(exit) || file.lives !== lives) return

@@ -117,7 +117,7 @@ describe("TaskInvariants", () => {
 
   const worker = { at, attempt: 1 }
   const dropped = TaskSpec.after(started, asked("a"), TaskSpec.withdrawn("a"))
-  const claimed = TaskSpec.after({ ...started, worker: "me" })
+  const claimed = TaskSpec.after({ _tag: "Started", at, attempt: 1, worker: "me" })
   const granted: ReadonlyArray<readonly [breach: RegExp, before: Task.Task, command: TaskCommand.TaskCommand]> = [
     [/^1: after its end/m, completed, { _tag: "Report", ...worker, message: "x" }],
     [/^3: another request/m, answered, { _tag: "Ask", ...worker, key: "a", request: TaskSpec.request("other") }],

@@ -67,7 +67,8 @@ const main = Effect.fn(function*({ names, rewrite }: Command.Command.Config.Infe
   const missing = wanted.find((name) => !there.includes(name))
   if (missing !== undefined) {
     const all = there.toSorted().map((name) => `  ${name.slice(0, -".md".length)}`)
-    return yield* program.refuse([`There is no transcript "${missing.slice(0, -".md".length)}", but`, ...all].join("\n"))
+    const what = `There is no transcript "${missing.slice(0, -".md".length)}", but`
+    return yield* program.refuse([what, ...all].join("\n"))
   }
   const chosen = names.length === 0 ? there : [...new Set(wanted)]
   const wish = { rewrite, isShown: names.length > 0 }
