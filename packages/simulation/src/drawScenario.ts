@@ -154,9 +154,12 @@ const drawRates = (dice: Dice): Rates => {
   return rates
 }
 
+/** How long it is between two calls of a situation, in milliseconds. */
+const betweenMs = 1_000
+
 /** In how many worlds a rare situation is brought about, of a task and of a client. */
 const rareness = 0.2
-const rarenessOfClient = 0.1
+const rarenessOfClient = 0.16
 
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
@@ -183,14 +186,19 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
     servers: list(servers, (index) => drawClock(dice.stream(`server ${index}`))),
     clients: [
       ...list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
-      ...brought.map(({ call, library }) => ({ owner: "zoe", snoops: false, library, calls: [call] }))
+      ...brought.map(({ call, library, times = 1 }) => ({
+        owner: "zoe",
+        snoops: false,
+        library,
+        calls: list(times, (index) => ({ ...call, atMs: call.atMs + index * betweenMs }))
+      }))
     ],
     troubles: [
       ...list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
       ...brought.flatMap(({ troubles }) => troubles)
     ],
     rates: drawRates(dice.stream("rates")),
-    maxTurn: dice.pick([8, 64, 2048]),
+    maxTurn: Math.min(dice.pick([8, 64, 2048]), ...brought.map(({ maxTurn = Infinity }) => maxTurn)),
     isSteady: false
   }
 }
