@@ -7,7 +7,11 @@
  * **What every layer guarantees**
  *
  * - A signal reaches the subscribers in its own process at once, whatever becomes of any server.
- * - To publish never fails and never waits. What cannot be sent in time is dropped.
+ * - To publish never fails and never waits, neither for a server nor for a subscriber that does not read. What cannot
+ *   be sent in time is dropped.
+ * - A signal is for every subscriber of every process. One that does not read costs the others nothing, and bounded
+ *   memory: it loses the oldest signals once 16,384 wait for it, and hears what comes once it reads again.
+ * - Whoever is interrupted while publishing, subscribing or waiting leaves everyone else as they were.
  * - A layer that goes between processes connects again by itself, ever less often up to every 10 seconds. It says so
  *   in the log once when signals are lost, and once when they arrive again.
  * - It finds out within two heartbeats that a connection which looks open brings nothing.
@@ -37,9 +41,16 @@ import * as remoteSignal from "./internal/remoteSignal.ts"
  * @since 0.1.0
  */
 export class TaskSignal extends Context.Service<TaskSignal, {
-  /** Says that a task has changed. Never fails and never waits for anyone. */
+  /** Says that a task has changed. Never fails and never waits for anyone, whether they read or not. */
   readonly publish: (taskId: string) => Effect.Effect<void>
-  /** Hears of every task that changes from now on, until the scope closes. */
+  /**
+   * Hears of every task that changes from now on, until the scope closes.
+   *
+   * **Details**
+   *
+   * A subscription of its own for each who asks. A layer may drop signals that are not read, or say those of one task
+   * once. It has to do so before 50,000 wait for one subscriber, which is where the suite draws the line.
+   */
   readonly subscribe: Effect.Effect<PubSub.Subscription<string>, never, Scope.Scope>
 }>()("@effect-mcp-tasks/engine/TaskSignal") {}
 

@@ -6,7 +6,14 @@
  * - A task is one record, read whole or not at all. Nothing of it expires on its own.
  * - `create` succeeds only when every later `read`, by any process, finds the task.
  * - `replace` succeeds for exactly one of any number of writers that hold the same version.
- * - What was written comes back exactly: text, numbers, key order, `__proto__` and all.
+ * - What was written comes back exactly: text, numbers, key order, `__proto__` and all. Versions do, too: they go on
+ *   from where they were, however often the store is opened.
+ * - An id is any text of 1 to 256 UTF-16 code units without lone surrogates and NUL; the engine asks for no longer one.
+ *   An owner is such a text of any length. Two are the same only where every character is: `a` and `A` are two tasks,
+ *   and no character has another meaning.
+ * - An operation that is interrupted has been done as a whole or not at all. Which of the two is settled once a later
+ *   write of the same process has succeeded. It keeps nothing (no lock, no connection), and what others have asked for
+ *   goes on.
  *
  * `TaskStoreTest.suite` of `@effect-mcp-tasks/testing` is the suite that every store passes.
  *
@@ -114,6 +121,11 @@ export class TaskStore extends Context.Service<TaskStore, {
 
   /**
    * At most `limit` tasks after a task id, in the order of their ids. For operators and start-up, never the wire.
+   *
+   * **Details**
+   *
+   * The order is that of the codes of characters: `B` comes before `a`, and `task-10` before `task-2`. Beyond ASCII a
+   * store may have an order of its own (by UTF-8, by UTF-16), if it is one for all ids, and `after` goes by it.
    *
    * **Gotchas**
    *

@@ -79,9 +79,12 @@ const makeLinks = Effect.gen(function*() {
   return links
 })
 
+/** As many signals as one layer of the engine keeps for a subscriber that does not read. */
+const backlog = 16_384
+
 /** Signals as one process hears them. When the place has gone it hears nothing more, and that is all. */
 const hearing = Effect.fnUntraced(function*(signal: TaskSignal.TaskSignal["Service"], place: Scope.Scope) {
-  const hub = yield* PubSub.unbounded<string>()
+  const hub = yield* PubSub.sliding<string>(backlog)
   const arriving = yield* Scope.provide(signal.subscribe, place)
   const passing = Effect.flatMap(PubSub.takeAll(arriving), (taskIds) => PubSub.publishAll(hub, taskIds))
   yield* Effect.forkIn(Effect.forever(passing), place)

@@ -9,7 +9,9 @@
 import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import { register } from "./internal/register.ts"
 import * as storeExactness from "./internal/storeExactness.ts"
+import * as storeInterrupts from "./internal/storeInterrupts.ts"
 import * as storeMany from "./internal/storeMany.ts"
+import * as storeNames from "./internal/storeNames.ts"
 import * as storeProcesses from "./internal/storeProcesses.ts"
 import * as storeRaces from "./internal/storeRaces.ts"
 import * as storeReads from "./internal/storeReads.ts"
@@ -70,7 +72,9 @@ export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...storeMany.cases,
   ...storeRaces.cases,
   ...storeExactness.cases,
-  ...storeProcesses.cases
+  ...storeNames.cases,
+  ...storeProcesses.cases,
+  ...storeInterrupts.cases
 ]
 
 /**

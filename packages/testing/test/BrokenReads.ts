@@ -1,5 +1,5 @@
 /** Stores that are wrong in one thing each when they view, find or list, and the cases of the suite that notice. */
-import type { TaskStore } from "@effect-mcp-tasks/engine"
+import { TaskStore } from "@effect-mcp-tasks/engine"
 import { Clock, Effect, Option } from "effect"
 import type { BrokenStore } from "./BrokenStores.ts"
 
@@ -32,8 +32,134 @@ export const cached = (store: Store): Store => {
   }
 }
 
-/** Every broken store of this kind. */
-export const all: ReadonlyArray<BrokenStore> = [
+/** Lists by an order and by a rule for what comes after an id. */
+const listing = (
+  store: Store,
+  { compare, isAfter }: {
+    readonly compare: (a: string, b: string) => number
+    readonly isAfter: (id: string, after: string) => boolean
+  }
+): Store => ({
+  ...store,
+  list: ({ after, limit, ...options }) =>
+    Effect.map(store.list({ ...options, limit: 1_000_000 }), (all) =>
+      all.filter(({ task }) => after === undefined || isAfter(task.taskId, after))
+        .toSorted((a, b) => compare(a.task.taskId, b.task.taskId))
+        .slice(0, limit))
+})
+
+const byCode = (a: string, b: string) => a < b ? -1 : a > b ? 1 : 0
+const dictionary = new Intl.Collator("en")
+const noCase = (a: string, b: string) => byCode(a.toLowerCase(), b.toLowerCase())
+
+const names: ReadonlyArray<BrokenStore> = [
+  {
+    name: "pages are in the order of a dictionary",
+    breaks: (store) =>
+      listing(store, { compare: dictionary.compare, isAfter: (id, after) => dictionary.compare(id, after) > 0 }),
+    noticedBy: [
+      "lists ids in the order of their characters, \"B\" before \"a\"",
+      "pages over ids of all languages, each once"
+    ]
+  },
+  {
+    name: "pages are in an order without regard to case",
+    breaks: (store) => listing(store, { compare: noCase, isAfter: (id, after) => noCase(id, after) > 0 }),
+    noticedBy: [
+      "lists ids in the order of their characters, \"B\" before \"a\"",
+      "pages over ids of all languages, each once"
+    ]
+  },
+  {
+    name: "a page is sorted by one order, and begins by another",
+    breaks: (store) => listing(store, { compare: byCode, isAfter: (id, after) => dictionary.compare(id, after) > 0 }),
+    noticedBy: [
+      "lists ids in the order of their characters, \"B\" before \"a\"",
+      "pages over ids of all languages, each once"
+    ]
+  },
+  {
+    name: "a page leaves out ids that begin with the one before",
+    breaks: (store) =>
+      listing(store, { compare: byCode, isAfter: (id, after) => id > after && !id.startsWith(`${after}-`) }),
+    noticedBy: ["lists ids in the order of their characters, \"B\" before \"a\""]
+  },
+  {
+    name: "ids are one whatever the case of their letters",
+    breaks: (store) => ({
+      ...store,
+      create: (task, options) =>
+        Effect.flatMap(store.list({ limit: 1_000_000 }), (all) => {
+          const { taskId } = task
+          return all.some((other) => noCase(other.task.taskId, taskId) === 0)
+            ? Effect.fail(new TaskStore.TaskAlreadyExists({ taskId }))
+            : store.create(task, options)
+        })
+    }),
+    noticedBy: ["tells ids apart by every character", "lists ids in the order of their characters, \"B\" before \"a\""]
+  },
+  {
+    name: "a poll finds an id whatever the case of its letters",
+    breaks: (store) => ({
+      ...store,
+      view: (taskId) =>
+        Effect.flatMap(store.list({ limit: 1_000_000 }), (all) => {
+          const found = all.find(({ task }) => noCase(task.taskId, taskId) === 0)
+          return found === undefined ? Effect.succeedNone : store.view(found.task.taskId)
+        })
+    }),
+    noticedBy: ["tells ids apart by every character"]
+  },
+  {
+    name: "what is due is one of each id whatever the case of its letters",
+    breaks: (store) => ({
+      ...store,
+      due: (now, limit) =>
+        Effect.map(store.due(now, 1_000_000), (all) =>
+          [...new Map(all.map((due) => [due.taskId.toLowerCase(), due])).values()].slice(0, limit))
+    }),
+    noticedBy: ["tells ids apart by every character"]
+  },
+  {
+    name: "ids are cut at 255 characters",
+    breaks: (store) => ({
+      ...store,
+      view: (taskId) =>
+        Effect.flatMap(store.list({ limit: 1_000_000 }), (all) => {
+          const found = all.find(({ task }) => task.taskId.slice(0, 255) === taskId.slice(0, 255))
+          return found === undefined ? Effect.succeedNone : store.view(found.task.taskId)
+        })
+    }),
+    noticedBy: ["tells ids apart by every character"]
+  },
+  {
+    name: "a task is removed with all whose ids begin with its own and a colon",
+    breaks: (store) => ({
+      ...store,
+      remove: (taskId, version) =>
+        Effect.tap(store.remove(taskId, version), () =>
+          Effect.flatMap(store.list({ limit: 1_000_000 }), (all) =>
+            Effect.forEach(
+              all.filter(({ task }) => task.taskId.startsWith(`${taskId}:`)),
+              ({ task, version }) => store.remove(task.taskId, version)
+            )))
+    }),
+    noticedBy: ["tells ids apart by every character"]
+  },
+  {
+    name: "an owner is found by a pattern",
+    breaks: (store) => ({
+      ...store,
+      list: ({ owner, ...options }) =>
+        Effect.map(store.list(options), (all) =>
+          all.filter(({ task }) =>
+            owner === undefined || task.owner === owner || (owner === "a_a" && /^a.a$/u.test(task.owner))))
+    }),
+    noticedBy: ["tells owners apart by every character"]
+  }
+]
+
+const reading: ReadonlyArray<BrokenStore> = [
   {
     name: "what is due is not sorted",
     breaks: (store) => ({
@@ -212,3 +338,6 @@ export const all: ReadonlyArray<BrokenStore> = [
     noticedBy: ["lists and finds tasks in every status, and says which have ended"]
   }
 ]
+
+/** Every broken store of this kind. */
+export const all: ReadonlyArray<BrokenStore> = [...reading, ...names]

@@ -2,7 +2,8 @@
 import { TaskSignal } from "@effect-mcp-tasks/engine"
 import * as TaskSignalTest from "@effect-mcp-tasks/testing/TaskSignalTest"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, PubSub, type Scope } from "effect"
+import { Context, Duration, Effect, Layer, PubSub, type Scope, Semaphore } from "effect"
+import * as interruption from "../src/internal/interruption.ts"
 import * as Trial from "./Trial.ts"
 
 type Signal = TaskSignal.TaskSignal["Service"]
@@ -27,6 +28,25 @@ interface BrokenSignal {
 
 const publishing = (publish: (signal: Signal) => Signal["publish"]): TaskSignalTest.Place =>
   shared((signal) => Effect.succeed({ ...signal, publish: publish(signal) }))
+
+/** Hubs of Effect that do not suit a hint. */
+const hubs: ReadonlyArray<BrokenSignal> = ([
+  ["a subscriber that never reads holds up who publishes, after 200", PubSub.bounded<string>(200)],
+  ["a subscriber that never reads holds up who publishes, after 16,384", PubSub.bounded<string>(16_384)],
+  ["everything is kept for a subscriber that never reads", PubSub.unbounded<string>()],
+  ["a subscriber that never reads makes all others deaf", PubSub.dropping<string>(16_384)]
+] as const).map(([name, hub]) => ({
+  name,
+  place: Effect.map(hub, (hub) =>
+    Layer.succeed(TaskSignal.TaskSignal, {
+      publish: (taskId) => Effect.asVoid(PubSub.publish(hub, taskId)),
+      subscribe: PubSub.subscribe(hub)
+    })),
+  noticedBy: [
+    "waits for no subscriber, and keeps little for one that never reads",
+    "waits for no subscriber, and keeps little for one that never reads, between processes"
+  ]
+}))
 
 const broken: ReadonlyArray<BrokenSignal> = [
   {
@@ -181,6 +201,68 @@ const broken: ReadonlyArray<BrokenSignal> = [
       "is heard by all subscribers, and no longer by one that has left, between processes"
     ]
   },
+  ...hubs,
+  {
+    name: "all subscribers take from one subscription",
+    place: shared((signal) =>
+      Effect.map(signal.subscribe, (subscription) => ({ ...signal, subscribe: Effect.succeed(subscription) }))),
+    noticedBy: [
+      "is heard in its own process without waiting for anyone",
+      "brings each of a hundred to all subscribers, and not to one of them",
+      "brings each of a hundred to all subscribers, and not to one of them, between processes"
+    ]
+  },
+  {
+    name: "each signal is for the process whose turn it is",
+    place: Effect.sync(() => {
+      const processes: Array<Signal> = []
+      let said = 0
+      return Layer.effect(
+        TaskSignal.TaskSignal,
+        Effect.map(memory, (signal) => {
+          processes.push(signal)
+          const next = () => processes[said++ % processes.length] ?? signal
+          return { ...signal, publish: (taskId) => Effect.suspend(() => next().publish(taskId)) }
+        })
+      )
+    }),
+    noticedBy: ["brings each of a hundred to all processes, and not to one of them"]
+  },
+  {
+    name: "who is interrupted while subscribing keeps all others from it",
+    place: shared((signal) =>
+      Effect.sync(() => {
+        const lock = Semaphore.makeUnsafe(1)
+        return {
+          ...signal,
+          subscribe: Effect.gen(function*() {
+            yield* lock.take(1)
+            yield* Effect.yieldNow
+            const subscription = yield* signal.subscribe
+            yield* lock.release(1)
+            return subscription
+          })
+        }
+      })),
+    noticedBy: ["works on, whoever is interrupted", "works on, whoever is interrupted, between processes"]
+  },
+  {
+    name: "who is interrupted while publishing keeps all others from it",
+    place: shared((signal) =>
+      Effect.sync(() => {
+        const lock = Semaphore.makeUnsafe(1)
+        return {
+          ...signal,
+          publish: (taskId) =>
+            lock.take(1).pipe(
+              Effect.andThen(Effect.yieldNow),
+              Effect.andThen(signal.publish(taskId)),
+              Effect.andThen(lock.release(1))
+            )
+        }
+      })),
+    noticedBy: ["works on, whoever is interrupted", "works on, whoever is interrupted, between processes"]
+  },
   {
     name: "ids are trimmed",
     place: publishing((signal) => (taskId) => signal.publish(taskId.trim())),
@@ -235,7 +317,7 @@ describe("the suite for signals", () => {
       Effect.gen(function*() {
         const cases = Trial.named(TaskSignalTest.cases, noticedBy)
         assert.deepStrictEqual(yield* Trial.failing(cases, place, 1_000), noticedBy)
-      }))
+      }).pipe(Effect.provideService(interruption.Patience, Duration.millis(100))))
   }
 
   for (const step of [1, 1_000, 60_000]) {

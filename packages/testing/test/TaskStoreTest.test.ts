@@ -3,7 +3,10 @@ import { TaskStore } from "@effect-mcp-tasks/engine"
 import { Suite } from "@effect-mcp-tasks/testing"
 import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
+import * as interruption from "../src/internal/interruption.ts"
+import * as BrokenInterrupts from "./BrokenInterrupts.ts"
+import * as BrokenLogs from "./BrokenLogs.ts"
 import * as BrokenReads from "./BrokenReads.ts"
 import * as BrokenStores from "./BrokenStores.ts"
 import * as Trial from "./Trial.ts"
@@ -18,6 +21,10 @@ const shared = (opens: (store: Store) => Store): TaskStoreTest.Place =>
 
 TaskStoreTest.suite("a store in memory that outlives its processes", shared((store) => store))
 
+TaskStoreTest.suite("a store in memory with a log", BrokenLogs.place(BrokenLogs.sound), {
+  lacks: { processes: "a process reads the log only when it opens it" }
+})
+
 describe("the suite for stores", () => {
   for (const { breaks, name, noticedBy } of BrokenStores.all) {
     it.effect(`notices that ${name}`, () =>
@@ -25,6 +32,23 @@ describe("the suite for stores", () => {
         const layer = Layer.effect(TaskStore.TaskStore, Effect.map(memory, breaks))
         const cases = Trial.named(TaskStoreTest.cases, noticedBy)
         assert.deepStrictEqual(yield* Trial.failing(cases, layer), noticedBy)
+      }))
+  }
+
+  for (const { breaks, name, noticedBy } of BrokenInterrupts.inMemory) {
+    it.effect(`notices that ${name}`, () =>
+      Effect.gen(function*() {
+        const layer = Layer.effect(TaskStore.TaskStore, Effect.map(memory, breaks))
+        const cases = Trial.named(TaskStoreTest.cases, noticedBy)
+        assert.deepStrictEqual(yield* Trial.failing(cases, layer), noticedBy)
+      }).pipe(Effect.provideService(interruption.Patience, Duration.millis(100))))
+  }
+
+  for (const { name, noticedBy, ...log } of BrokenLogs.all) {
+    it.effect(`notices that ${name}`, () =>
+      Effect.gen(function*() {
+        const cases = Trial.named(TaskStoreTest.cases, noticedBy)
+        assert.deepStrictEqual(yield* Trial.failing(cases, BrokenLogs.place(log)), noticedBy)
       }))
   }
 

@@ -15,6 +15,8 @@ import { hostileTexts } from "../StoredTasks.ts"
 import type * as Suite from "../Suite.ts"
 import { comes, listener, reaches } from "../TaskSignalListener.ts"
 import type { Capability, Place } from "../TaskSignalTest.ts"
+import { answered, everywhere } from "./interruption.ts"
+import * as interruption from "./interruption.ts"
 import * as places from "./places.ts"
 
 type Signal = TaskSignal.TaskSignal["Service"]
@@ -80,14 +82,29 @@ const alike: ReadonlyArray<readonly [said: string, other: string]> = [
   ["task-%", "task-77"]
 ]
 
+/** Says so many things once each, and waits until all listeners have heard each of them. */
+const everyoneHears = Effect.fnUntraced(function*(
+  from: Signal,
+  listening: ReadonlyArray<ReadonlySet<string>>,
+  count: number
+) {
+  for (const heard of listening) yield* reaches(from, heard, "ready")
+  const ids = numbered(count)
+  yield* Effect.forEach(ids, from.publish, { discard: true })
+  const isHeard = () => listening.every((heard) => ids.every((taskId) => heard.has(taskId)))
+  yield* comes("each of them, by everyone", isHeard, Effect.void)
+})
+
 const ordinary: ReadonlyArray<SignalCase> = [
   test("is heard in its own process without waiting for anyone", [], (open) =>
     Effect.gen(function*() {
       const here = yield* open
-      const [subscription] = [yield* here.subscribe, yield* here.subscribe]
+      const subscriptions = yield* Effect.all(Arr.replicate(here.subscribe, 3))
       const ids = numbered(100)
       assert.isTrue(yield* endsAtOnce(Effect.forEach(ids, here.publish, { discard: true })), "To publish takes time")
-      assert.deepStrictEqual(yield* PubSub.takeUpTo(subscription, 1_000), ids)
+      for (const subscription of subscriptions) {
+        assert.deepStrictEqual(yield* PubSub.takeUpTo(subscription, 1_000), ids)
+      }
     })),
 
   test("is heard by every other process, each way", ["processes"], (open) =>
@@ -97,6 +114,18 @@ const ordinary: ReadonlyArray<SignalCase> = [
       for (const [index, from] of processes.entries()) {
         for (const heard of listening) yield* reaches(from, heard, `from ${index}`)
       }
+    })),
+
+  ...both("brings each of a hundred to all subscribers, and not to one of them", ({ here, there }) =>
+    Effect.gen(function*() {
+      const listening = yield* Effect.all(Arr.replicate(listener(there), 3))
+      yield* everyoneHears(here, listening, 100)
+    })),
+
+  test("brings each of a hundred to all processes, and not to one of them", ["processes"], (open) =>
+    Effect.gen(function*() {
+      const [from, ...others] = [yield* open, yield* open, yield* open]
+      yield* everyoneHears(from, yield* Effect.forEach([from, ...others], listener), 100)
     })),
 
   ...both("is heard by all subscribers, and no longer by one that has left", ({ here, there }) =>
@@ -160,6 +189,24 @@ const ids: ReadonlyArray<SignalCase> = [
     }))
 ]
 
+/** Whether all can be said, one after the other; not where so many turns go by in which nothing more is said. */
+const goesOn = Effect.fnUntraced(function*(taskIds: ReadonlyArray<string>, publish: Signal["publish"]) {
+  let said = 0
+  const saying = Effect.forEach(taskIds, (taskId) => Effect.map(publish(taskId), () => void said++), { discard: true })
+  const fiber = yield* Effect.forkDetach(saying, { startImmediately: true })
+  for (let idle = 0; idle < 100 && fiber.pollUnsafe() === undefined;) {
+    const before = said
+    yield* Effect.yieldNow
+    idle = said === before ? idle + 1 : 0
+  }
+  const hasEnded = fiber.pollUnsafe() !== undefined
+  fiber.interruptUnsafe()
+  return hasEnded
+})
+
+/** Waits for a signal, and leaves when interrupted. */
+const waits = (signal: Signal) => Effect.scoped(Effect.flatMap(signal.subscribe, PubSub.takeAll))
+
 const hard: ReadonlyArray<SignalCase> = [
   ...both("takes a hundred thousand in a row, and works on", ({ here, there }) =>
     Effect.gen(function*() {
@@ -169,6 +216,43 @@ const hard: ReadonlyArray<SignalCase> = [
       yield* reaches(here, heard, "last")
       heard.delete("last")
       assert.isTrue(heard.isSubsetOf(said), "It has named tasks that have not changed")
+    })),
+
+  ...both("waits for no subscriber, and keeps little for one that never reads", ({ here, there }) =>
+    Effect.gen(function*() {
+      const [idle, other] = [yield* there.subscribe, yield* here.subscribe]
+      const heard = yield* listener(there)
+      assert.isTrue(yield* goesOn(numbered(100_000), here.publish), "To publish waits for whoever does not read")
+      yield* reaches(here, heard, "last")
+      for (const subscription of [idle, other]) {
+        const kept = yield* PubSub.takeUpTo(subscription, Number.POSITIVE_INFINITY)
+        assert.isBelow(kept.length, 50_000, "It keeps all for whoever does not read")
+      }
+      // Whoever reads again hears what comes.
+      yield* Effect.forkScoped(Effect.forever(Effect.map(PubSub.takeAll(idle), (ids) => {
+        for (const taskId of ids) heard.add(`${taskId}, again`)
+      })))
+      yield* comes("something, by who reads again", () => heard.has("news, again"), here.publish("news"))
+    })),
+
+  ...both("works on, whoever is interrupted", ({ here, there }) =>
+    Effect.gen(function*() {
+      const heard = yield* listener(there)
+      yield* Effect.forEach(
+        [here.publish("interrupted"), Effect.scoped(Effect.andThen(there.subscribe, Effect.yieldNow)), waits(there)],
+        (each) =>
+          everywhere(20, Effect.fnUntraced(function*(turns, time) {
+            const outcome = yield* interruption.after("a signal", Math.min(turns, 20), each)
+            yield* answered("publish, after an interruption", here.publish(`${time}`))
+            return outcome
+          })),
+        { discard: true }
+      )
+      heard.clear()
+      yield* reaches(here, heard, "last")
+      const late = yield* Effect.flatMap(Effect.scope, (scope) =>
+        answered("subscribe, after an interruption", Scope.provide(listener(there), scope)))
+      yield* reaches(here, late, "later")
     })),
 
   test("publishes while its scope closes, and after that", [], (open) =>

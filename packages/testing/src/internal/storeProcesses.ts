@@ -55,6 +55,34 @@ const durability: ReadonlyArray<StoreCase> = [
       }
       const left = yield* process(open, (store) => store.read("task-1"))
       assert.deepStrictEqual(left, Option.some({ task: working({ statusMessage: "10" }), version: 11 }))
+    })),
+
+  atPlace("is the same however often it is opened, with nothing written in between", ["durability"], (open) =>
+    Effect.gen(function*() {
+      const look = Effect.fnUntraced(function*(store: TaskStore.TaskStore["Service"]) {
+        const page = yield* store.list({ limit: 10 })
+        return {
+          page,
+          due: yield* store.due(Number.MAX_SAFE_INTEGER, 10),
+          live: yield* store.countLive("ada"),
+          views: yield* Effect.forEach(page, ({ task }) => store.view(task.taskId)),
+          gone: yield* store.read("gone")
+        }
+      })
+      const before = yield* process(open, Effect.fnUntraced(function*(store) {
+        let held: Stored = yield* store.create(working({ taskId: "a" }), noLimit)
+        for (const statusMessage of ["1", "2"]) {
+          held = yield* store.replace(held, working({ taskId: "a", statusMessage }))
+        }
+        const second = yield* store.create(working({ taskId: "b" }), noLimit)
+        yield* store.replace(second, completed(working({ taskId: "b", ttlMs: 1_000 })))
+        yield* store.create(working({ taskId: "c", ttlMs: null }), noLimit)
+        yield* store.create(working({ taskId: "gone" }), noLimit)
+        yield* store.remove("gone", 1)
+        return yield* look(store)
+      }))
+      assert.deepStrictEqual(before.page.map(({ version }) => version), [3, 2, 1])
+      for (let turn = 0; turn < 3; turn++) assert.deepStrictEqual(yield* process(open, look), before)
     }))
 ]
 
