@@ -42,6 +42,18 @@ export interface Sent {
   readonly sentMs: number
 }
 
+/**
+ * What an auditor objects to.
+ *
+ * @since 0.2.0
+ */
+export interface Sought {
+  /** The rules; all unless given. */
+  readonly rules?: ReadonlySet<RuleName> | undefined
+  /** What must stand in what it has to say; anything unless given. */
+  readonly about?: string | undefined
+}
+
 /** A call to the store whose caller was told that it failed. */
 interface Miss extends StoreCall {
   readonly process: Process
@@ -60,27 +72,28 @@ export class Auditor {
   readonly files = new Map<string, TaskFile>()
   readonly world: World
   private readonly misses: Array<Miss> = []
-  private readonly commands = new Map<string, Array<string>>()
+  private readonly commands = new Map<string, Array<writeRules.Given>>()
   private readonly live = new Map<string, number>()
   private readonly sights = new Map<string, clientRules.Sight>()
   private seq = 0
   private times = 0
 
-  private readonly rules: ReadonlySet<RuleName> | undefined
+  private readonly sought: Sought
   private readonly room: Room
   private readonly desks = new Map<Process, Desk>()
 
-  /** Objects by the rules that are given, or by all. */
-  constructor(world: World, coverage: Coverage, room: Room, rules: ReadonlySet<RuleName> | undefined) {
+  /** Objects to what is sought. */
+  constructor(world: World, coverage: Coverage, room: Room, sought: Sought) {
     this.world = world
     this.room = room
     this.coverage = coverage
-    this.rules = rules
+    this.sought = sought
   }
 
   /** Objects. */
   readonly object = (rule: RuleName, detail: string): void => {
-    if (this.rules?.has(rule) === false) return
+    const { about = "", rules } = this.sought
+    if (rules?.has(rule) === false || !detail.includes(about)) return
     // Where a cause was traced to is another place on every machine, and no part of the history.
     this.world.note("auditor", `${rule}: ${detail.split("\n", 1).join()}`)
     this.violations.push({ rule, detail })
@@ -104,6 +117,9 @@ export class Auditor {
     this.files.set(taskId, opened)
     return opened
   }
+
+  /** Hears what is to replace a task, before a store can refuse it. */
+  readonly onWish = (task: Task.Task): void => this.report(writeRules.wished(this.file(task.taskId), task))
 
   /** Hears of a change of the store. */
   readonly onWrite = (write: Write): void => {
@@ -158,14 +174,15 @@ export class Auditor {
 
   /** An engine whose commands the auditor hears of. */
   around(process: Process, engine: TaskEngine["Service"]): TaskEngine["Service"] {
-    const giving = (taskId: string, ...tags: ReadonlyArray<string>) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+    const giving = (taskId: string, ...given: ReadonlyArray<writeRules.Given>) =>
+    <A, E, R>(effect: Effect.Effect<A, E, R>) => {
       const name = `${process.name} ${taskId}`
       return Effect.suspend(() => {
         const pending = this.commands.get(name) ?? []
         this.commands.set(name, pending)
-        pending.push(...tags)
+        pending.push(...given)
         // Commands overlap: each takes back its own.
-        const over = () => tags.forEach((tag) => pending.splice(pending.indexOf(tag), 1))
+        const over = () => given.forEach((one) => pending.splice(pending.indexOf(one), 1))
         return Effect.ensuring(effect, Effect.sync(over))
       })
     }
@@ -175,7 +192,7 @@ export class Auditor {
       this.coverage.add("refusals", `${TaskTransition.phase(task)} ${tag} ${to}`)
       this.world.tell(process.name, () => `${name}: ${TaskTransition.phase(task)} ${tag} ${to}`)
     }
-    const asked = <A, E, R>(tag: string, taskId: string, effect: Effect.Effect<A, E, R>) =>
+    const asked = <A, E, R>(tag: "Answer" | "Cancel", taskId: string, effect: Effect.Effect<A, E, R>) =>
       Effect.suspend(() => {
         const { length } = this.file(taskId).versions
         const isUnchanged = () => this.file(taskId).versions.length === length
@@ -192,12 +209,13 @@ export class Auditor {
             Effect.sync(() => {
               if (command._tag === "Ask") this.file(taskId).mayWait(command.attempt, command.key)
               if (stored.version === version) refused(taskId, command._tag, "unchanged")
+              this.report(writeRules.granted(this.file(taskId), command, stored.task))
             })
           ),
           Effect.tapError((error) =>
             Effect.sync(() => error._tag === "TaskRejected" ? refused(taskId, command._tag, error.reason) : undefined)
           ),
-          giving(taskId, command._tag)
+          giving(taskId, command)
         )
       },
       view: (owner, taskId) => giving(taskId, "Expire")(engine.view(owner, taskId)),

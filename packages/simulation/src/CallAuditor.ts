@@ -192,6 +192,11 @@ export class CallAuditor {
     }
   }
 
+  /** Hears which tasks are remembered some time after a caller has gone whose task is to be left, if it has one. */
+  isLeft(file: CallFile, open: ReadonlyArray<string>): void {
+    if (file.wish === "leave") this.remembers(file, open)
+  }
+
   /** Hears how a call ended for its caller. */
   ends(file: CallFile, end: callRules.CallEnd, process: Process): void {
     file.isOver = true

@@ -4,8 +4,7 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type { RuleName } from "./Audit.ts"
-import { Auditor } from "./Auditor.ts"
+import { Auditor, type Sought } from "./Auditor.ts"
 import { CallAuditor } from "./CallAuditor.ts"
 import { Coverage } from "./Coverage.ts"
 import { Database } from "./Database.ts"
@@ -35,9 +34,7 @@ const restartMs = 500
  *
  * @since 0.1.0
  */
-export interface Options {
-  /** The rules of the auditor; all unless given. */
-  readonly rules?: ReadonlySet<RuleName> | undefined
+export interface Options extends Sought {
   /** Whether the history holds what clients say and hear, and every fault; false. */
   readonly isTold?: boolean | undefined
 }
@@ -67,12 +64,12 @@ export class Cluster {
   private readonly story: Story
   private isCalm = false
 
-  constructor(scenario: Scenario, { isTold, rules }: Options) {
+  constructor(scenario: Scenario, { isTold, ...sought }: Options) {
     const runner = runners[scenario.runner]
     this.scenario = scenario
     this.dice = new Dice(scenario.seed)
     this.world = new World(this.dice.stream("world"), isTold)
-    this.auditor = new Auditor(this.world, new Coverage(), runner, rules)
+    this.auditor = new Auditor(this.world, new Coverage(), runner, sought)
     this.calls = new CallAuditor(this.auditor)
     this.story = new Story(this.world, (taskId) => this.auditor.file(taskId).name)
     this.weather = new Weather(this.world, this.dice.stream("weather"), {
@@ -81,7 +78,7 @@ export class Cluster {
       isSteady: scenario.isSteady,
       onFault: this.onFault
     })
-    const database = new Database(this.auditor.onWrite, this.auditor.onMiss)
+    const database = new Database(this.auditor)
     const shared = new Shared(this.world)
     const remote = (process: Process) => Remote.make(this.world, this.weather, process)
     this.servers = scenario.servers.map((plan, index): Server =>

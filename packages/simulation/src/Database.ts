@@ -25,6 +25,19 @@ export interface Write {
 }
 
 /**
+ * Who hears of the store.
+ *
+ * @since 0.2.0
+ */
+export interface DatabaseOptions {
+  /** Hears what is to replace a task. A store refuses what no task can be, so that no change ever shows it. */
+  readonly onWish: (task: Task.Task) => void
+  readonly onWrite: (write: Write) => void
+  /** Hears of a call that fails for its caller. */
+  readonly onMiss: (process: Process, call: FaultyStore.StoreCall) => void
+}
+
+/**
  * The one store that all simulated servers share.
  *
  * @since 0.1.0
@@ -32,11 +45,13 @@ export interface Write {
 export class Database {
   private readonly tasks = new Map<string, Task.Stored>()
   private readonly store = Effect.runSync(Effect.provide(TaskStore.TaskStore, Layer.fresh(TaskStore.layerMemory)))
-  private readonly onWrite: (write: Write) => void
-  private readonly onMiss: (process: Process, call: FaultyStore.StoreCall) => void
+  private readonly onWish: DatabaseOptions["onWish"]
+  private readonly onWrite: DatabaseOptions["onWrite"]
+  private readonly onMiss: DatabaseOptions["onMiss"]
 
-  /** Tells of every change, and of every call that fails for its caller. */
-  constructor(onWrite: Database["onWrite"], onMiss: Database["onMiss"]) {
+  /** Tells of every change that is wished for or made, and of every call that fails for its caller. */
+  constructor({ onMiss, onWish, onWrite }: DatabaseOptions) {
+    this.onWish = onWish
     this.onWrite = onWrite
     this.onMiss = onMiss
   }
@@ -64,7 +79,13 @@ export class Database {
       create: (task, options) =>
         Effect.tap(store.create(task, options), (stored) => Effect.sync(() => record(task.taskId, stored))),
       replace: (held, next) =>
-        Effect.tap(store.replace(held, next), (stored) => Effect.sync(() => record(next.taskId, stored))),
+        Effect.tap(
+          Effect.suspend(() => {
+            this.onWish(next)
+            return store.replace(held, next)
+          }),
+          (stored) => Effect.sync(() => record(next.taskId, stored))
+        ),
       remove: (taskId, version) =>
         Effect.tap(store.remove(taskId, version), (isRemoved) =>
           isRemoved ? Effect.sync(() => record(taskId, undefined)) : Effect.void)

@@ -13,6 +13,7 @@ import * as Transport from "@effect-mcp-tasks/client/Transport"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Queue from "effect/Queue"
@@ -25,6 +26,12 @@ import type { Town } from "./Town.ts"
 
 /** How long the library waits for the answer to a request, in milliseconds. */
 const requestTimeout = 5_000
+
+/** What the library calls the servers in its memory. */
+const server = "simulated"
+
+/** How long the library may take to remember a task, in milliseconds. */
+const noticeMs = 1_000
 
 /**
  * A simulated client that calls through the client library.
@@ -92,6 +99,7 @@ export class LibraryClient {
     const layer = TaskClient.layer({
       name: "simulated",
       version: "0",
+      server,
       requestTimeout,
       retryFor: this.library.patienceMs,
       // So that what is wrong at the beginning does not keep every other call from being made.
@@ -116,6 +124,7 @@ export class LibraryClient {
       auditor: calls,
       isSteady: scenario.isSteady,
       onFault,
+      onLeft: (file) => this.thenLooks(process, file),
       onOutcome: (outcome) => {
         world.note(process.name, outcome)
         this.town.auditor.coverage.add("outcomes", outcome)
@@ -137,6 +146,19 @@ export class LibraryClient {
     }))
     yield* Effect.all([...resumed, ...made], { concurrency: "unbounded", discard: true })
   }).bind(this)
+
+  /** Looks after a while whether a task that was left when its caller went is remembered: it can be resumed. */
+  private thenLooks(process: Process, file: CallFile): void {
+    const { calls } = this.town
+    const { lives } = file
+    const listed = Effect.flatMap(TaskHandleStore.TaskHandleStore, (store) => store.list(server))
+    const open = Effect.provide(listed, this.memory)
+    process.after(noticeMs, () =>
+      process.run(open, (exit) => {
+        if (Exit.isFailure(exit) || file.lives !== lives) return
+        calls.isLeft(file, exit.value.map(({ taskId }) => taskId))
+      }))
+  }
 
   /** Carries a request of the library to any server, and back what is said to it. */
   private send(process: Process, request: Transport.Outgoing): Messages {
@@ -173,7 +195,9 @@ export class LibraryClient {
         const answer = message._tag === "Success" ? { result: message.result } : { error: message.error }
         auditor.answered(sent, server, answer)
         story.hears(process.name, method, answer)
-        if (file !== undefined) calls.hears(file, request, answer, process.time)
+        if (file === undefined) return
+        calls.hears(file, request, answer, process.time)
+        if (file.isOver && method === "tools/call") this.thenLooks(process, file)
       },
       onBroken: () => {
         if (isOver) return

@@ -33,6 +33,8 @@ export interface LibraryPort {
   /** Whether the user does nothing but what the scenario says. */
   readonly isSteady: boolean
   readonly onFault: (name: FaultName) => void
+  /** Hears of a call that its caller has left, and whose task is to go on. */
+  readonly onLeft: (file: CallFile) => void
   /** Tells how a call ended. */
   readonly onOutcome: (outcome: string) => void
 }
@@ -106,6 +108,7 @@ const conclude = (port: LibraryPort, file: CallFile, exit: Exit.Exit<TaskClientE
     const end = endOf(exit)
     if (end === undefined) return Effect.die(Exit.isFailure(exit) ? Cause.squash(exit.cause) : "no end")
     port.auditor.ends(file, end, port.process)
+    if (end._tag === "Interrupted" && file.wish === "leave") port.onLeft(file)
     port.onOutcome(`library: ${end._tag === "Error" ? end.error._tag : end._tag}`)
     return Effect.void
   })

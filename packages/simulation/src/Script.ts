@@ -15,6 +15,8 @@ export type Op =
   | { readonly op: "step"; readonly name: string; readonly ms: number }
   /** Does one step twice at once: only one of the two can be remembered. */
   | { readonly op: "steps"; readonly name: string }
+  /** Takes one step again and again: it is done once. */
+  | { readonly op: "again"; readonly name: string }
   | { readonly op: "sleep"; readonly ms: number }
   /** Goes on for a time whatever anybody wishes. */
   | { readonly op: "stubborn"; readonly ms: number }
@@ -26,6 +28,8 @@ export type Op =
   | { readonly op: "asks"; readonly name: string; readonly also: string }
   /** Asks for a time, then withdraws the question. */
   | { readonly op: "askfor"; readonly name: string; readonly ms: number }
+  /** Asks for a time, and under the same key again while that is being given up. */
+  | { readonly op: "overlap"; readonly name: string; readonly ms: number }
   /** Asks, and goes on without waiting: the question goes with the handler, or outlives it. */
   | { readonly op: "leave" | "detach"; readonly name: string }
   | { readonly op: "extend"; readonly ms: number }
@@ -47,6 +51,7 @@ const endings: ReadonlyArray<string> = ["ok", "error", "protocol", "die", "inter
 const shapes: { readonly [Name in Op["op"]]: ReadonlyArray<"name" | "also" | "ms"> } = {
   step: ["name", "ms"],
   steps: ["name"],
+  again: ["name"],
   sleep: ["ms"],
   stubborn: ["ms"],
   report: ["name"],
@@ -54,6 +59,7 @@ const shapes: { readonly [Name in Op["op"]]: ReadonlyArray<"name" | "also" | "ms
   reask: ["name"],
   asks: ["name", "also"],
   askfor: ["name", "ms"],
+  overlap: ["name", "ms"],
   leave: ["name"],
   detach: ["name"],
   extend: ["ms"],

@@ -36,8 +36,8 @@ export interface Witness {
  * @since 0.1.0
  */
 export interface Run {
-  /** A step is done, not merely remembered; gives back the value that this time makes. */
-  readonly did: (step: string) => number
+  /** A step is about to be taken. Gives back what doing it, and not merely remembering it, makes of it this time. */
+  readonly takes: (step: string) => () => number
   /** A step is over, remembered or done. */
   readonly stepped: (step: string, value: number) => void
   /** A question is about to be asked. */
@@ -118,12 +118,22 @@ const ask = Effect.fnUntraced(function*(run: Run, key: string, question: Current
   return `${key}=${text}`
 })
 
+const askFor = (run: Run, key: string, ms: number) =>
+  Effect.map(Effect.timeoutOption(ask(run, key), ms), Option.getOrElse(() => `${key} in vain`))
+
 const step = Effect.fnUntraced(function*(run: Run, name: string, ms: number) {
   const task = yield* CurrentTask.CurrentTask
-  const value = yield* task.step(name, Schema.Int, Effect.delay(Effect.sync(() => run.did(name)), ms))
+  const value = yield* task.step(name, Schema.Int, Effect.delay(Effect.sync(run.takes(name)), ms))
   run.stepped(name, value)
   return `${name}#${value}`
 })
+
+/** Takes one step again and again, so shortly after each other that its process still hears of earlier changes. */
+const again = (run: Run, name: string) =>
+  Effect.flatMap(CurrentTask.CurrentTask, (task) => task.report(`again ${name}`)).pipe(
+    Effect.andThen(Effect.forEach([0, 4, 4, 4, 4, 4], (ms) => Effect.delay(step(run, name, 0), ms))),
+    Effect.map((said) => said.slice(0, 1))
+  )
 
 /** What an operation says, if anything. */
 const perform = (op: Script.Op, run: Run): Effect.Effect<ReadonlyArray<string> | string | void, string> => {
@@ -132,6 +142,8 @@ const perform = (op: Script.Op, run: Run): Effect.Effect<ReadonlyArray<string> |
       return step(run, op.name, op.ms)
     case "steps":
       return Effect.all([step(run, op.name, 10), step(run, op.name, 20)], { concurrency: 2 })
+    case "again":
+      return again(run, op.name)
     case "sleep":
       return Effect.sleep(op.ms)
     case "stubborn":
@@ -147,7 +159,12 @@ const perform = (op: Script.Op, run: Run): Effect.Effect<ReadonlyArray<string> |
     case "asks":
       return Effect.all([ask(run, op.name), ask(run, op.also)], { concurrency: 2 })
     case "askfor":
-      return Effect.map(Effect.timeoutOption(ask(run, op.name), op.ms), Option.getOrElse(() => `${op.name} in vain`))
+      return askFor(run, op.name, op.ms)
+    case "overlap":
+      return Effect.map(
+        Effect.all([askFor(run, op.name, op.ms), Effect.delay(ask(run, op.name), op.ms + 1)], { concurrency: 2 }),
+        ([, answer]) => answer
+      )
     case "leave":
       return Effect.asVoid(Effect.forkChild(Effect.ignore(ask(run, op.name)), { startImmediately: true }))
     case "detach":
@@ -186,7 +203,7 @@ const end = (how: Script.Ending, run: Run): Effect.Effect<void, string> => {
 
 /** A plain call has nobody who watches it. */
 const unwatched: Run = {
-  did: () => 0,
+  takes: () => () => 0,
   stepped: () => undefined,
   asks: () => undefined,
   forgets: () => undefined,

@@ -63,12 +63,17 @@ export const make = (options: WatchOptions): Run => {
     if (tooMany !== undefined) object("slots-passed", tooMany)
   }
   look()
+  const taken = new Set<string>()
   return {
-    did: (step) => {
-      if (claim?.journal.includes(step) === true) object("step-repeated", `${step} of ${file.name}`)
-      return options.nextTime()
+    takes: (step) => {
+      const isRemembered = claim?.journal.includes(step) === true || taken.has(step)
+      return () => {
+        if (isRemembered) object("step-repeated", `${step} of ${file.name}`)
+        return options.nextTime()
+      }
     },
     stepped: (step, value) => {
+      taken.add(step)
       const kept = file.now?.steps.find(({ name }) => name === step)
       if (file.now !== undefined && kept?.value !== value) object("step-differs", `${step} of ${file.name}`)
     },

@@ -127,6 +127,20 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     is: `isSeen`
   },
   {
+    name: "task forgotten whose id comes after its caller has left",
+    rule: "handle-forgotten",
+    file: calls,
+    was: `Effect.flatMap(tasks.remembered(parts, view.taskId, tool), store.save).pipe(`,
+    is: `tasks.remembered(parts, view.taskId, tool).pipe(`
+  },
+  {
+    name: "task forgotten whose caller has left",
+    rule: "handle-forgotten",
+    file: "client/src/internal/tasks.ts",
+    was: `isGivenUp || (isSeen`,
+    is: `true || (isSeen`
+  },
+  {
     name: "task of an interrupted call left to run",
     rule: "cancel-forgotten",
     file: calls,

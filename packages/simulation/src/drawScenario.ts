@@ -27,11 +27,13 @@ const names = ["x", "x", "y", "y", "z", "w"] as const
 const ops: ReadonlyArray<readonly [weight: number, draw: (dice: Dice) => Script.Op]> = [
   [6, (dice) => ({ op: "step", name: dice.pick(names), ms: dice.between(0, 800) })],
   [1, (dice) => ({ op: "steps", name: dice.pick(names) })],
+  [1, (dice) => ({ op: "again", name: dice.pick(names) })],
   [4, (dice) => ({ op: "sleep", ms: dice.between(1, dice.chance(0.1) ? 40_000 : 3_000) })],
   [6, (dice) => ({ op: "ask", name: dice.pick(keys) })],
   [1, (dice) => ({ op: "reask", name: dice.pick(keys) })],
   [3, (dice) => ({ op: "asks", name: dice.pick(keys), also: dice.pick(keys) })],
   [3, (dice) => ({ op: "askfor", name: dice.pick(keys), ms: dice.between(0, 4_000) })],
+  [1, (dice) => ({ op: "overlap", name: dice.pick(keys), ms: dice.between(20, 2_000) })],
   [2, (dice) => ({ op: "leave", name: dice.pick(keys) })],
   [2, (dice) => ({ op: "detach", name: dice.pick(keys) })],
   [4, (dice) => ({ op: "report", name: dice.pick(["begun", "halfway", "nearly"]) })],
@@ -51,9 +53,16 @@ const ends: ReadonlyArray<Script.Op> = [
   { op: "crash" }
 ]
 
+/** More steps than are allowed. */
+const tooMany: ReadonlyArray<Script.Op> = ["x", "y", "z", "w"].map((name) => ({ op: "step", name, ms: 10 }))
+
+/** How often a tool takes too many. */
+const excess = 0.03
+
 const drawScript = (dice: Dice): string =>
   [
     ...list(dice.between(0, 6), () => bag[dice.between(0, bag.length - 1)]?.(dice)),
+    ...dice.chance(excess) ? tooMany : [],
     ends[dice.between(0, ends.length - 1)]
   ].flatMap((op) => op === undefined ? [] : [Script.print(op)]).join("; ")
 
@@ -145,9 +154,12 @@ const drawRates = (dice: Dice): Rates => {
   return rates
 }
 
+/** How long it is between two calls of a situation, in milliseconds. */
+const betweenMs = 1_000
+
 /** In how many worlds a rare situation is brought about, of a task and of a client. */
 const rareness = 0.2
-const rarenessOfClient = 0.1
+const rarenessOfClient = 0.16
 
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
@@ -174,14 +186,19 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
     servers: list(servers, (index) => drawClock(dice.stream(`server ${index}`))),
     clients: [
       ...list(clients, (index) => drawClient(dice.stream(`client ${index}`), calmAtMs)),
-      ...brought.map(({ call, library }) => ({ owner: "zoe", snoops: false, library, calls: [call] }))
+      ...brought.map(({ call, library, times = 1 }) => ({
+        owner: "zoe",
+        snoops: false,
+        library,
+        calls: list(times, (index) => ({ ...call, atMs: call.atMs + index * betweenMs }))
+      }))
     ],
     troubles: [
       ...list(dice.between(0, 6) * size, (index) => drawTrouble(dice.stream(`trouble ${index}`), there)),
       ...brought.flatMap(({ troubles }) => troubles)
     ],
     rates: drawRates(dice.stream("rates")),
-    maxTurn: dice.pick([8, 64, 2048]),
+    maxTurn: Math.min(dice.pick([8, 64, 2048]), ...brought.map(({ maxTurn = Infinity }) => maxTurn)),
     isSteady: false
   }
 }

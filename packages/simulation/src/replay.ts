@@ -61,6 +61,26 @@ export interface Transition {
   readonly name: string
 }
 
+const nameOf = (before: Task.Task, command: TaskCommand, after: Task.Task): string =>
+  `${TaskTransition.phase(before)} ${command._tag} ${TaskTransition.phase(after)}`
+
+/**
+ * Those of the commands that lead from one state to another.
+ *
+ * @since 0.2.0
+ */
+export const among = (
+  commands: ReadonlyArray<TaskCommand>,
+  before: Task.Task,
+  after: Task.Task
+): ReadonlyArray<Transition> =>
+  commands.flatMap((command) => {
+    const next = TaskMachine.step(before, command)
+    return Result.isSuccess(next) && next.success !== before && isSame(next.success, after)
+      ? [{ command, name: nameOf(before, command, after) }]
+      : []
+  })
+
 /**
  * Finds every command that leads from one state to another. The instant is looked for where a command may have been
  * dated: at the times given, and at the last changes.
@@ -68,14 +88,6 @@ export interface Transition {
  * @since 0.1.0
  */
 export const find = (before: Task.Task, after: Task.Task, at: ReadonlyArray<number>): ReadonlyArray<Transition> => {
-  const found: Array<Transition> = []
-  for (const instant of new Set([after.lastUpdatedAt, before.lastUpdatedAt, ...at])) {
-    for (const command of candidates(before, after, instant)) {
-      const next = TaskMachine.step(before, command)
-      if (Result.isFailure(next) || next.success === before || !isSame(next.success, after)) continue
-      const name = `${TaskTransition.phase(before)} ${command._tag} ${TaskTransition.phase(next.success)}`
-      found.push({ command, name })
-    }
-  }
-  return found
+  const instants = new Set([after.lastUpdatedAt, before.lastUpdatedAt, ...at])
+  return Array.from(instants).flatMap((instant) => among(candidates(before, after, instant), before, after))
 }

@@ -6,6 +6,7 @@
  */
 import type { RuleName } from "./Audit.ts"
 import { clientSabotages } from "./clientSabotages.ts"
+import { machineSabotages } from "./machineSabotages.ts"
 import { replicaSabotages } from "./replicaSabotages.ts"
 
 /**
@@ -17,6 +18,8 @@ export interface Sabotage {
   readonly name: string
   /** The rule that must notice, while all others look away. */
   readonly rule: RuleName
+  /** The line of the invariants that must be named, where they are the rule. */
+  readonly breach?: string | undefined
   /** The file, from `packages/`. */
   readonly file: string
   /** A text that stands in the file once, and what it is replaced by. */
@@ -40,35 +43,8 @@ const sweeper = "engine/src/TaskSweeper.ts"
  * @since 0.1.0
  */
 export const sabotages: ReadonlyArray<Sabotage> = [
-  // The nine invariants of the machine.
-  {
-    name: "terminal state overwritten",
-    rule: "invariant-broken",
-    file: "core/src/Task.ts",
-    was: `task.status !== "working" && task.status !== "input_required"`,
-    is: `task.status === "completed" || task.status === "failed"`
-  },
-  {
-    name: "input required with nothing outstanding",
-    rule: "invariant-broken",
-    file: machine,
-    was: `return questions.some(({ state }) => state === "outstanding")`,
-    is: `return questions.length > 0`
-  },
-  {
-    name: "answered key forgotten at the next question",
-    rule: "invariant-broken",
-    file: machine,
-    was: `asking(task, event.at, [...task.questions, {`,
-    is: `asking(task, event.at, [...task.questions.filter(({ state }) => state === "outstanding"), {`
-  },
-  {
-    name: "lastUpdatedAt goes back",
-    rule: "invariant-broken",
-    file: machine,
-    was: `const moved = (task: Task, at: number): number => Math.max(at, task.lastUpdatedAt + 1)`,
-    is: `const moved = (task: Task, at: number): number => at - 5`
-  },
+  ...machineSabotages,
+  // What the auditor sees of a broken machine without its invariants.
   {
     name: "fencing dropped",
     rule: "two-writers",
@@ -84,50 +60,11 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `attempt: Math.max(1, task.attempt)`
   },
   {
-    name: "tool that must not be repeated begun again",
-    rule: "invariant-broken",
+    name: "shutdown taken for a cancel",
+    rule: "cancel-invented",
     file: machine,
-    was: `  if (task.policy.recovery === "fail") return happened(lost, failed(task, at, notRepeatable))`,
-    is: ``
-  },
-  {
-    name: "tool that must not be repeated handed back",
-    rule: "invariant-broken",
-    file: machine,
-    was: `  if (task.policy.recovery === "fail") return happened(failed(task, at, notRepeatable))`,
-    is: ``
-  },
-  {
-    name: "task that was asked to stop begun again",
-    rule: "invariant-broken",
-    file: machine,
-    was: `  if (isCancelRequested(task)) return happened(cancelled(task, at))
-  if (isRepeated) return nothing`,
-    is: `  if (isRepeated) return nothing`
-  },
-  {
-    name: "running task cancelled at once",
-    rule: "invariant-broken",
-    file: machine,
-    was: `if (task.status === "input_required" || !task.running) return happened(cancelled(task, at))`,
+    was: `return happened({ _tag: "Released", at })`,
     is: `return happened(cancelled(task, at))`
-  },
-  {
-    name: "journal forgotten at a start",
-    rule: "invariant-broken",
-    file: machine,
-    was: `  attempt,
-  running: true,`,
-    is: `  attempt,
-  steps: [],
-  running: true,`
-  },
-  {
-    name: "waiting held against a task",
-    rule: "wait-punished",
-    file: machine,
-    was: `happened({ _tag: "InputAwaited", at, key })`,
-    is: `nothing`
   },
   {
     name: "expiry early",
@@ -137,18 +74,11 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `task.ttlMs !== null && at >= task.createdAt + task.ttlMs / 2`
   },
   {
-    name: "outcome not kept for its time",
-    rule: "invariant-broken",
+    name: "waiting held against a task",
+    rule: "wait-punished",
     file: machine,
-    was: `task.ttlMs === null ? null : Math.max(task.ttlMs, life(task, at, task.policy.resultTtlMs))`,
-    is: `task.ttlMs`
-  },
-  {
-    name: "life shortened",
-    rule: "invariant-broken",
-    file: machine,
-    was: `return task.ttlMs === null || ttlMs <= task.ttlMs ? nothing`,
-    is: `return task.ttlMs === null ? nothing`
+    was: `happened({ _tag: "InputAwaited", at, key })`,
+    is: `nothing`
   },
   // What clients are promised.
   {
@@ -278,6 +208,14 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     file: handle,
     was: `if (done !== undefined) {`,
     is: `if (globalThis.never) {`
+  },
+  {
+    name: "older state of a task taken for the newest",
+    rule: "step-repeated",
+    file: attempt,
+    was: `    if (stored.version <= this.stored.version) return
+`,
+    is: ``
   },
   {
     name: "step value lost in a race",

@@ -24,6 +24,8 @@ export interface Job {
   readonly isStoppedByFailure: boolean
   /** The rules of the auditor; all unless given. */
   readonly rules?: ReadonlyArray<RuleName> | undefined
+  /** What must stand in what the auditor has to say; anything unless given. */
+  readonly about?: string | undefined
 }
 
 /**
@@ -68,7 +70,7 @@ export const run = (job: Job): Report => {
   let fingerprint = "0"
   let ran = 0
   for (let seed = job.from; seed < job.from + job.count; seed += job.stride) {
-    const outcome = Simulation.run(drawScenario(seed, job.size), { rules })
+    const outcome = Simulation.run(drawScenario(seed, job.size), { rules, about: job.about })
     ran++
     coverage.merge(outcome.coverage)
     fingerprint = add(fingerprint, outcome.fingerprint)

@@ -17,6 +17,10 @@ export interface Situation {
   /** How its client calls, where that is through the client library. */
   readonly library?: LibraryPlan | undefined
   readonly call: Call
+  /** How often it is made, each a little after the last; once unless given. */
+  readonly times?: number | undefined
+  /** After how many operations fibers are cut at the latest, where that matters. */
+  readonly maxTurn?: number | undefined
   readonly troubles: ReadonlyArray<Trouble>
 }
 
@@ -154,7 +158,41 @@ const answeredAndDied: DrawOfClient = (dice, atMs, there) => ({
   ]
 })
 
-const ofClients = [clockSetInPatience, answeredAndDied] as const
+/** A caller leaves before the id of its task is there, and the task is to go on. */
+const leftBeforeItsId: DrawOfClient = (dice, atMs) => ({
+  library,
+  call: {
+    atMs,
+    tool: "quick",
+    script: "sleep 4000; end ok",
+    manner: "right",
+    giveUpAfterMs: dice.between(300, 900)
+  },
+  troubles: []
+})
+
+/** No server reaches its store for longer than a client bears it. */
+const storeAwayTooLong: DrawOfClient = (dice, atMs) => ({
+  library: { ...library, patienceMs: 8_000 },
+  call: { atMs, tool: "resumable", script: "sleep 25000; end ok", manner: "right" },
+  troubles: [{ kind: "outage", atMs: atMs + dice.between(500, 2_000), forMs: 15_000 }]
+})
+
+/** Handlers end that have left something behind which waits, and is answered in the moment of their end. */
+const endedWithAWait: DrawOfClient = (_, atMs) => ({
+  call: { atMs, tool: "resumable", script: "detach a; detach b; detach c; sleep 3000; end ok", manner: "right" },
+  times: 18,
+  maxTurn: 8,
+  troubles: [{ kind: "silence", atMs, forMs: 15_000 }]
+})
+
+const ofClients = [
+  clockSetInPatience,
+  answeredAndDied,
+  leftBeforeItsId,
+  storeAwayTooLong,
+  endedWithAWait
+] as const
 
 /** How long a situation lasts. */
 const lastsMs = 20_000

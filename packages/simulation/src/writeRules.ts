@@ -4,7 +4,10 @@
  * @since 0.1.0
  */
 import type * as Task from "@effect-mcp-tasks/core/Task"
+import type { TaskCommand } from "@effect-mcp-tasks/core/TaskCommand"
+import * as TaskMachine from "@effect-mcp-tasks/core/TaskMachine"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
+import * as Result from "effect/Result"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { Write } from "./Database.ts"
 import type { Process } from "./Process.ts"
@@ -28,17 +31,26 @@ export interface Judgement {
 }
 
 /**
- * Judges a change. `commands` are those that its process has given to the task and not been answered yet.
+ * A command that a process has given to a task; no more than its kind, where its engine adds the rest.
+ *
+ * @since 0.2.0
+ */
+export type Given = TaskCommand["_tag"] | TaskCommand
+
+const tagOf = (given: Given): TaskCommand["_tag"] => typeof given === "string" ? given : given._tag
+
+/**
+ * Judges a change. `given` is what its process has given to the task and not been answered yet: where one of these
+ * commands explains the change, it is known by which and at which instant it came about.
  *
  * @since 0.1.0
  */
-export const judge = (write: Write, file: TaskFile, commands: ReadonlyArray<string>): Judgement => {
+export const judge = (write: Write, file: TaskFile, given: ReadonlyArray<Given>): Judgement => {
   const { after, before } = write
   if (after === undefined) return { found: removed(write, file), transition: undefined }
   if (before === undefined) return { found: broken(file, TaskInvariants.ofState(after.task)), transition: undefined }
-  const { latest } = write.process
-  const matching = replay.find(before.task, after.task, [latest])
-  const transition = matching.find(({ command }) => commands.includes(command._tag)) ?? matching[0]
+  const matching = explained(write.process, given, { before: before.task, after: after.task })
+  const [transition] = matching
   const breaches = matching.map(({ command }) => TaskInvariants.ofStep(before.task, command, after.task))
   return {
     found: [
@@ -57,11 +69,44 @@ export const judge = (write: Write, file: TaskFile, commands: ReadonlyArray<stri
   }
 }
 
+/** The steps that lead from one state to another: of what was given, where that explains it. */
+const explained = (
+  { latest }: Process,
+  given: ReadonlyArray<Given>,
+  { after, before }: { readonly before: Task.Task; readonly after: Task.Task }
+): ReadonlyArray<replay.Transition> => {
+  const whole = given.flatMap((one) => typeof one === "string" ? [] : [one])
+  const known = replay.among(whole, before, after)
+  if (known.length > 0) return known
+  const matching = replay.find(before, after, [latest])
+  const tags = new Set(given.map(tagOf))
+  const likely = matching.filter(({ command }) => tags.has(command._tag))
+  return likely.length > 0 ? likely : matching
+}
+
 /** Several commands may lead from one state to another: the change is the fault of none if one of them explains it. */
 const byLength = (self: ReadonlyArray<string>, that: ReadonlyArray<string>): number => self.length - that.length
 
 const broken = (file: TaskFile, breaches: ReadonlyArray<string>): Found =>
   breaches.flatMap((text) => breach("invariant-broken", `${file.name}: ${text}`))
+
+/**
+ * Judges what is to replace a task.
+ *
+ * @since 0.2.0
+ */
+export const wished = (file: TaskFile, task: Task.Task): Found => broken(file, TaskInvariants.ofState(task))
+
+/**
+ * Judges a command that was granted, whether or not it has changed anything: by how the task is now, it would not.
+ *
+ * @since 0.2.0
+ */
+export const granted = (file: TaskFile, command: TaskCommand, task: Task.Task): Found => {
+  const next = TaskMachine.step(task, command)
+  const isSilent = Result.isSuccess(next) && next.success === task
+  return isSilent ? broken(file, TaskInvariants.ofStep(task, command, task)) : none
+}
 
 const describe = ({ after, before, process }: Write, file: TaskFile): string =>
   `${process.name} made of ${file.name} ${JSON.stringify(before?.task)} this: ${JSON.stringify(after?.task)}`

@@ -14,6 +14,17 @@ describe("the auditor", () => {
     )
   })
 
+  it("has a sabotage for every line of the invariants", () => {
+    const source = readFileSync(new URL("../../testing/src/TaskInvariants.ts", import.meta.url), "utf8")
+    const lines = Array.from(source.matchAll(/"(\d: [^"]+)"/g), ([, line = ""]) => line)
+    assert.isAtLeast(lines.length, 30)
+    assert.deepStrictEqual(
+      [...new Set(sabotages.flatMap(({ breach }) => breach ?? []))].toSorted(),
+      [...new Set(lines)].toSorted()
+    )
+    assert.strictEqual(new Set(lines).size, lines.length)
+  })
+
   it("breaks lines that are there, each once", () => {
     const counts = sabotages.map(({ file, name, was }) => {
       const source = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
@@ -22,12 +33,13 @@ describe("the auditor", () => {
     assert.deepStrictEqual(counts.filter(([, count]) => count !== 1), [])
   })
 
-  for (const { name, rule } of sabotages) {
-    it.live(`finds within 1,000 seeds: ${name} (${rule})`, () =>
+  for (const { breach, name, rule } of sabotages) {
+    it.live(`finds within 1,000 seeds: ${name} (${breach ?? rule})`, () =>
       Effect.gen(function*() {
         const job = { from: 1, count: 1_000, stride: 1, isStoppedByFailure: true } as const
-        const { failures } = yield* threads.run({ sabotage: name, job: { ...job, rules: [rule] } })
+        const { failures } = yield* threads.run({ sabotage: name, job: { ...job, rules: [rule], about: breach } })
         assert.deepStrictEqual(failures.map((failure) => failure.rule), [rule])
+        assert.include(failures[0]?.detail, breach ?? "")
       }))
   }
 })

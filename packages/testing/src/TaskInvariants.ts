@@ -164,24 +164,55 @@ const ofBeginning = (before: Task.Task, after: Task.Task): Breaches => {
  * @since 0.1.0
  */
 export const ofStep = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
-  if (same(before, after)) return ofWait(before, command, after)
-  const isHolder = !("attempt" in command) ||
-    (!hasEnded(before) && before.running && before.attempt === command.attempt)
+  const granted = [...ofGrant(before, command), ...ofStart(before, command, after), ...ofWait(before, command, after)]
+  if (same(before, after)) return granted
   const raised = command._tag === "Start" && !hasEnded(after) ? 1 : 0
   return [
     ...ofChange(before, after),
     ...breaches(
-      [isHolder, "5: only the holder of the attempt writes"],
       [after.attempt === before.attempt + raised, "5: a start raises the attempt, nothing else does"],
       [
         same(visible(before), visible(after)) || after.lastUpdatedAt >= command.at,
         "4: a visible change is not dated before its command"
       ]
     ),
-    ...ofWait(before, command, after),
+    ...granted,
     ...ofExpiry(before, command, after),
     ...ofCancel(before, command, after)
   ]
+}
+
+/** What must have been refused, though it changed nothing: whoever gave it goes on as if it had been done. */
+const ofGrant = (before: Task.Task, command: TaskCommand): Breaches => {
+  const isOfClient = command._tag === "Answer" || command._tag === "Cancel"
+  const isHolder = !("attempt" in command) || (isRunning(before) && before.attempt === command.attempt)
+  const known = command._tag === "Ask" ? before.questions.find(({ key }) => key === command.key) : undefined
+  const isOther = command._tag === "Ask" && known !== undefined && !same(asOne(known.request), asOne(command.request))
+  const step = command._tag === "RecordStep" ? before.steps.find(({ name }) => name === command.name) : undefined
+  return breaches(
+    [isOfClient || !hasEnded(before), "1: after its end a task hears its client only"],
+    [isHolder, "5: only the holder of the attempt writes"],
+    [!isOther, "3: another request under a known key is refused"],
+    [isOther || known?.state !== "withdrawn", "3: a key that was withdrawn is not asked again"],
+    [
+      command._tag !== "RecordStep" || step === undefined || same(step.value, command.value),
+      "7: another value under a known name is refused"
+    ]
+  )
+}
+
+const asOne = ({ method, params }: Task.InputRequest) => [method, params]
+
+/** A start that names what it follows follows nothing else; said again by the same worker, it begins nothing. */
+const ofStart = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
+  if (command._tag !== "Start" || command.after === undefined || isOver(before, command.at)) return []
+  const isAgain = isRunning(before) && command.worker !== undefined && command.worker === before.worker &&
+    command.after + 1 === before.attempt
+  return breaches(
+    [isAgain || command.after === before.attempt, "5: a start follows the attempt that it names"],
+    [!isAgain || (after.attempt === before.attempt && after.lostAttempts === before.lostAttempts),
+      "5: a start that is said again begins nothing"]
+  )
 }
 
 /** Whoever waits for a question has nothing held against it; of all that changes nothing else, only that is written. */
@@ -196,12 +227,18 @@ const ofWait = (before: Task.Task, command: TaskCommand, after: Task.Task): Brea
 
 const ofExpiry = (before: Task.Task, command: TaskCommand, after: Task.Task): Breaches => {
   const end = Math.max(command.at, before.lastUpdatedAt)
+  const isFailedAtStart = command._tag === "Start" && after.status === "failed"
+  // A start that ends its task for another reason has lost an attempt.
+  const isExpiry = command._tag === "Expire" || (isFailedAtStart && after.lostAttempts === before.lostAttempts)
   const readableUntil = after.ttlMs === null ? Infinity : after.createdAt + after.ttlMs
   return breaches(
-    [command._tag !== "Expire" || isOver(before, command.at), "8: only what is due expires"],
+    [!isExpiry || isOver(before, command.at), "8: only what is due expires"],
     [command._tag !== "Expire" || after.status === "failed", "8: what is due fails"],
     [command._tag !== "Start" || hasEnded(after) || !isOver(before, command.at), "8: what is due is not begun"],
-    [!hasEnded(after) || readableUntil >= end + before.policy.resultTtlMs, "8: an outcome stays readable"]
+    [
+      !hasEnded(after) || readableUntil >= end + before.policy.resultTtlMs,
+      "8: an end leaves its outcome readable"
+    ]
   )
 }
 

@@ -118,4 +118,37 @@ describe("TaskInvariants", () => {
     const mine = { ...report, attempt: 1 }
     assert.include(TaskInvariants.ofStep(lost, mine, { ...parked, statusMessage: "x" }).join(), "9: only what gets on")
   })
+
+  const worker = { at, attempt: 1 }
+  const dropped = TaskSpec.after(started, asked("a"), TaskSpec.withdrawn("a"))
+  const claimed = TaskSpec.after({ _tag: "Started", at, attempt: 1, worker: "me" })
+  const granted: ReadonlyArray<readonly [breach: RegExp, before: Task.Task, command: TaskCommand.TaskCommand]> = [
+    [/^1: after its end/m, completed, { _tag: "Report", ...worker, message: "x" }],
+    [/^3: another request/m, answered, { _tag: "Ask", ...worker, key: "a", request: TaskSpec.request("other") }],
+    [/^3: another request/m, dropped, { _tag: "Ask", ...worker, key: "a", request: { method: "roots/list" } }],
+    [/^3: a key that was withdrawn is not/m, dropped, { _tag: "Ask", ...worker, ...TaskSpec.question("a") }],
+    [/^5: only the holder/m, queued, { _tag: "Report", ...worker, message: "x" }],
+    [/^5: only the holder/m, running, { _tag: "Report", at, attempt: 0, message: "x" }],
+    [/^5: a start follows/m, running, { _tag: "Start", at, after: 0, worker: "me" }],
+    [/^5: a start follows/m, claimed, { _tag: "Start", at, after: 0, worker: "other" }],
+    [/^7: another value/m, stepped, { _tag: "RecordStep", ...worker, name: "load", value: 2 }]
+  ]
+  for (const [breach, task, command] of granted) {
+    it(`names what was granted without effect, and should have been refused: ${breach.source}`, () => {
+      assert.match(TaskInvariants.ofStep(task, command, task).join("\n"), breach)
+      assert.isTrue(Result.isFailure(TaskMachine.step(task, command)))
+    })
+  }
+
+  it("names a start that begins what it must not, and an end that comes too early or too late", () => {
+    const again = { _tag: "Start", at, after: 0, worker: "me" } as const
+    assert.deepStrictEqual(TaskInvariants.ofStep(claimed, again, claimed), [])
+    const begun = { ...claimed, attempt: 2, lostAttempts: 1 }
+    assert.include(TaskInvariants.ofStep(claimed, again, begun).join(), "5: a start that is said again")
+    const late = { _tag: "Start", at: TaskSpec.createdAt + 60_000 } as const
+    assert.include(TaskInvariants.ofStep(queued, late, running).join(), "8: what is due is not begun")
+    const { failed } = inPhase
+    const early = { ...failed, attempt: 0, ...later }
+    assert.include(TaskInvariants.ofStep(queued, { _tag: "Start", at }, early).join(), "8: only what is due expires")
+  })
 })

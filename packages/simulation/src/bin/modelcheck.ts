@@ -18,7 +18,7 @@ import * as program from "./program.ts"
 
 const flags = {
   isDeep: Flag.Boolean("deep").pipe(
-    Flag.withDescription("All faults in one history: some minutes and gigabytes, once in a while"),
+    Flag.withDescription("More faults in one history: some minutes and gigabytes, once in a while"),
     Flag.withDefault(false)
   ),
   flaw: Flag.String("without").pipe(
@@ -52,6 +52,7 @@ const isFlaw = (name: string): name is Flaw => Object.hasOwn(flaws, name)
 const main = Effect.fn(function*({ flaw, isDeep }: Command.Command.Config.Infer<typeof flags>) {
   const name = Option.getOrUndefined(flaw)
   if (name === "list") {
+    if (isDeep) return yield* program.refuse("--without list only lists, and has no use for --deep")
     return yield* Console.log(Object.entries(flaws).map(([name, why]) => `${name.padEnd(24)} ${why}`).join("\n"))
   }
   if (name !== undefined && !isFlaw(name)) {

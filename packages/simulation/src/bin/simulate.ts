@@ -20,28 +20,25 @@ import { sabotages } from "../sabotages.ts"
 const lastSeed = 2 ** 32 - 1
 
 const flags = {
-  count: program.count("seeds", 1, 1e9).pipe(
-    Flag.withDescription("How many seeds to run; 1000"),
-    Flag.withDefault(1_000)
-  ),
-  from: program.count("from", 0, lastSeed).pipe(Flag.withDescription("The first of them; 1"), Flag.withDefault(1)),
+  seeds: program.count("seeds", 1, 1e9).pipe(Flag.withDescription("How many seeds to run; 1000"), Flag.optional),
+  from: program.count("from", 0, lastSeed).pipe(Flag.withDescription("The first of them; 1"), Flag.optional),
   seed: program.count("seed", 0, lastSeed).pipe(
     Flag.withDescription("Shows one seed with its history; one that breaks a rule is made smaller first"),
     Flag.optional
   ),
   size: program.count("size", 1, 1_000).pipe(
     Flag.withDescription("Worlds so many times as large and as long; 1"),
-    Flag.withDefault(1)
+    Flag.optional
   ),
   threads: program.count("threads", 1, 1_000).pipe(
     Flag.withDescription("In how many threads; one for each core"),
-    Flag.withDefault(availableParallelism())
+    Flag.optional
   ),
-  isLong: Flag.Boolean("long").pipe(
+  long: Flag.Boolean("long").pipe(
     Flag.withDescription("Says how often each thing was reached"),
     Flag.withDefault(false)
   ),
-  isComplete: Flag.Boolean("complete").pipe(
+  complete: Flag.Boolean("complete").pipe(
     Flag.withDescription("Fails also when a phase, a transition or a kind of fault was not reached"),
     Flag.withDefault(false)
   ),
@@ -64,13 +61,23 @@ const showSeed = Effect.fn(function*(seed: number, size: number, broken: string 
   if (shown.isBroken) yield* program.fail
 })
 
-const runSeeds = Effect.fn(function*(options: Options, name: string | undefined) {
-  const { count, from, isComplete, isLong, size } = options
+/** Which seeds to run, of what size, and what to say of them. */
+const jobOf = ({ complete, from, long, seeds, size, threads }: Options) => ({
+  from: Option.getOrElse(from, () => 1),
+  count: Option.getOrElse(seeds, () => 1_000),
+  size: Option.getOrElse(size, () => 1),
+  threads: Option.getOrElse(threads, availableParallelism),
+  isComplete: complete,
+  isLong: long
+})
+
+const runSeeds = Effect.fn(function*(job: ReturnType<typeof jobOf>, name: string | undefined) {
+  const { count, from, isComplete, isLong, size } = job
   const threads = yield* Effect.promise(() => import("../threads.ts"))
   const reportText = yield* Effect.promise(() => import("../reportText.ts"))
   const report = yield* threads.share(
     { from, count, size, isStoppedByFailure: name !== undefined },
-    { threads: options.threads, sabotage: name }
+    { threads: job.threads, sabotage: name }
   )
   yield* Console.log(reportText.print(report, { isLong, size, sabotage: name }))
   const { Coverage } = yield* Effect.promise(() => import("../Coverage.ts"))
@@ -78,20 +85,30 @@ const runSeeds = Effect.fn(function*(options: Options, name: string | undefined)
   if (report.failures.length > 0 || lacks) yield* program.fail
 })
 
+/** What of the options would be without effect, and why; nothing when all of them go together. */
+const contradiction = ({ broken, seed, size, ...ofMany }: Options): string | undefined => {
+  const [idle, lost, vain] = [
+    program.given({ seed, size, ...ofMany }),
+    program.given(ofMany),
+    program.given({ complete: ofMany.complete })
+  ]
+  if (Option.contains(broken, "list")) return idle && `--sabotage list only lists, and has no use for ${idle}`
+  if (Option.isSome(seed)) return lost && `--seed shows one seed, and has no use for ${lost}: they are for many seeds`
+  return Option.isSome(broken) && vain ? `--sabotage stops at the first failure, and has no use for ${vain}` : undefined
+}
+
 const main = Effect.fn(function*(options: Options) {
-  const { count, from, isComplete, seed, size } = options
   const name = Option.getOrUndefined(options.broken)
+  const wrong = contradiction(options)
+  if (wrong !== undefined) return yield* program.refuse(wrong)
   if (name === "list") return yield* list
   if (name !== undefined && sabotage.find(name) === undefined) {
     return yield* program.refuse(`There is no sabotage "${name}": --sabotage list`)
   }
-  if (Option.isSome(seed)) {
-    return yield* isComplete
-      ? program.refuse("--complete is for many seeds: no --seed reaches everything")
-      : showSeed(seed.value, size, name)
-  }
-  if (from + count - 1 > lastSeed) return yield* program.refuse(`The last seed is ${lastSeed}`)
-  return yield* runSeeds(options, name)
+  const job = jobOf(options)
+  if (Option.isSome(options.seed)) return yield* showSeed(options.seed.value, job.size, name)
+  if (job.from + job.count - 1 > lastSeed) return yield* program.refuse(`The last seed is ${lastSeed}`)
+  return yield* runSeeds(job, name)
 })
 
 program.run("simulate", "Simulates the whole system in virtual time, with everything going wrong", flags, main)

@@ -44,7 +44,7 @@ export const usual: ReadonlyArray<Named> = [
 ]
 
 /**
- * What takes long: every fault, each once, in one history.
+ * What takes long: every fault in one history where nobody asks, and four of them where the handler does.
  *
  * @since 0.1.0
  */
@@ -54,7 +54,8 @@ export const deep: ReadonlyArray<Named> = [
     configuration: { ...all, isCoarse: true, script: [], cancels: false, maxFaults: faults.length }
   },
   {
-    name: "all faults, the handler asks",
-    configuration: { ...all, isCoarse: true, cancels: false, maxFaults: faults.length }
+    // All of them lead to more states than a `Map` has room for.
+    name: "four faults, the handler asks",
+    configuration: { ...all, isCoarse: true, cancels: false, maxFaults: 4 }
   }
 ]

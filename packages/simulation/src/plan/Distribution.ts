@@ -37,7 +37,9 @@ const longestMs = 3_650 * 86_400_000
 export const parseTime = (text: string): Result.Result<number, string> => {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
   if (amount === undefined || unit === undefined) {
-    return Result.fail("a time such as 500ms, 30s, 2m, 1.5h or 7d")
+    return Result.fail(
+      text.startsWith("-") ? "a time from 0 on, such as 30s" : "a time such as 500ms, 30s, 2m, 1.5h or 7d"
+    )
   }
   const ms = Number(amount) * (units.get(unit) ?? 1)
   return ms > longestMs ? Result.fail("a time of at most 3650d") : Result.succeed(ms)

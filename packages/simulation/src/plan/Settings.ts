@@ -20,11 +20,11 @@ export interface Settings {
   readonly asking: number
   /** How long a user takes, from when the client has seen the question. */
   readonly answerAfter: Distribution
-  /** Tasks that end with an error. */
+  /** Tasks that end with an error, of those that are not cancelled. Every share is drawn by itself. */
   readonly failing: number
   /** Tasks that are given up by their user, somewhere in their work. */
   readonly cancelled: number
-  /** Tasks whose client goes away as soon as it has the id, unless it is to cancel, and comes back for the result. */
+  /** Tasks whose client goes away as soon as it has the id and comes back for the result, of those not cancelled. */
   readonly away: number
   /** How long those stay away, from when they had the id. */
   readonly returnsAfter: Distribution

@@ -50,6 +50,10 @@ describe("npm run plan", () => {
     const wrong: ReadonlyArray<readonly [args: ReadonlyArray<string>, why: RegExp]> = [
       [["--duration", "often"], /--duration[^\n]*"often"[^\n]*one of fixed:TIME, exponential:MEAN/],
       [["--poll", "30"], /--poll[^\n]*"30"[^\n]*a time such as 500ms, 30s, 2m, 1\.5h or 7d/],
+      [["--poll", "-1s"], /^Invalid value for flag --poll: "-1s"\. Expected: a time from 0 on/],
+      [["--duration", "fixed:-3s"], /^Invalid[^\n]*--duration: "fixed:-3s"\. [^\n]*a time from 0 on/],
+      [["--clients", "-Infinity"], /^Invalid value for flag --clients: "-Infinity"/],
+      [["--hours", "NaN"], /^Invalid value for flag --hours: "NaN"/],
       [["--ask", "2"], /--ask is a share from 0 to 1/],
       [["--ask", "many"], /--ask/],
       [["--tasks-per-hour", "-5"], /--tasks-per-hour/],
@@ -57,9 +61,10 @@ describe("npm run plan", () => {
       [[...small, "--svg", "/no/such/place/plan.svg"], /The chart could not be written/]
     ]
     for (const [args, why] of wrong) {
-      const { status, stderr } = plan(...args)
+      const { status, stderr, stdout } = plan(...args)
       assert.strictEqual(status, 1, args.join(" "))
       assert.match(stderr, why)
+      assert.strictEqual(stdout, "")
     }
-  })
+  }, 120_000)
 })
