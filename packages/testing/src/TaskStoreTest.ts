@@ -8,6 +8,7 @@
  */
 import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import { register } from "./internal/register.ts"
+import * as storeCrashes from "./internal/storeCrashes.ts"
 import * as storeExactness from "./internal/storeExactness.ts"
 import * as storeInterrupts from "./internal/storeInterrupts.ts"
 import * as storeMany from "./internal/storeMany.ts"
@@ -24,16 +25,18 @@ import type * as Suite from "./Suite.ts"
  * **Details**
  *
  * - `durability`: tasks outlive the process that wrote them.
+ * - `crashes`: a place can be opened though the process before has not closed it, as after a kill. A store that locks
+ *   its place until it is closed lacks this, and has to be killed by a test of its own.
  * - `processes`: several processes work at one place at a time.
  * - `exactLimit`: creates that come at the same moment never overshoot `maxLive`.
  * - `largeRecords`: one task may hold several MiB, which the engine's default limits allow.
  *
- * The first two can only be tried at a place that is opened more than once: an effect that gives a layer.
+ * The first three can only be tried at a place that is opened more than once: an effect that gives a layer.
  *
  * @category models
  * @since 0.1.0
  */
-export type Capability = "durability" | "processes" | "exactLimit" | "largeRecords"
+export type Capability = "durability" | "crashes" | "processes" | "exactLimit" | "largeRecords"
 
 /**
  * Where the store is: a layer that gives an empty store each time it is built, or an effect that makes an empty place
@@ -74,6 +77,7 @@ export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...storeExactness.cases,
   ...storeNames.cases,
   ...storeProcesses.cases,
+  ...storeCrashes.cases,
   ...storeInterrupts.cases
 ]
 

@@ -3,7 +3,7 @@ import { TaskStore } from "@effect-mcp-tasks/engine"
 import { Suite } from "@effect-mcp-tasks/testing"
 import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Option, Semaphore } from "effect"
 import * as interruption from "../src/internal/interruption.ts"
 import * as BrokenInterrupts from "./BrokenInterrupts.ts"
 import * as BrokenLogs from "./BrokenLogs.ts"
@@ -18,6 +18,16 @@ const memory = Effect.map(Layer.build(Layer.fresh(TaskStore.layerMemory)), Conte
 /** A place in memory that outlives the processes which open it; `opens` is what each of them makes of it. */
 const shared = (opens: (store: Store) => Store): TaskStoreTest.Place =>
   Effect.map(memory, (store) => Layer.effect(TaskStore.TaskStore, Effect.sync(() => opens(store))))
+
+/** A place in memory that one process at a time can have open; another one that comes waits, or fails. */
+const locked = (other: "waits" | "fails"): TaskStoreTest.Place =>
+  Effect.map(memory, (store) => {
+    const lock = Semaphore.makeUnsafe(1)
+    const take = other === "waits"
+      ? lock.take(1)
+      : Effect.flatMap(lock.takeIfAvailable(1), (taken) => taken ? Effect.void : Effect.fail("locked"))
+    return Layer.effect(TaskStore.TaskStore, Effect.as(Effect.acquireRelease(take, () => lock.release(1)), store))
+  })
 
 TaskStoreTest.suite("a store in memory that outlives its processes", shared((store) => store))
 
@@ -51,6 +61,31 @@ describe("the suite for stores", () => {
         assert.deepStrictEqual(yield* Trial.failing(cases, BrokenLogs.place(log)), noticedBy)
       }))
   }
+
+  for (const { name, noticedBy, ...log } of BrokenLogs.hasty) {
+    it.effect(`notices that ${name}, though it is whole after every restart in good order`, () =>
+      Effect.gen(function*() {
+        const inGoodOrder = Trial.named(TaskStoreTest.cases, BrokenLogs.inGoodOrder)
+        assert.deepStrictEqual(yield* Trial.failing(inGoodOrder, BrokenLogs.place(log)), [])
+        const cases = Trial.named(TaskStoreTest.cases, noticedBy)
+        assert.deepStrictEqual(yield* Trial.failing(cases, BrokenLogs.place(log)), noticedBy)
+      }))
+  }
+
+  it.effect("tells the writer of a store that locks its place what to declare", () =>
+    Effect.gen(function*() {
+      const crashes = TaskStoreTest.cases.filter(({ needs }) => needs.includes("crashes"))
+      for (const lock of ["waits", "fails"] as const) {
+        for (const each of crashes) {
+          const exit = yield* Effect.exit(each.run(locked(lock)))
+          assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "lacks: { crashes")
+        }
+      }
+      const rest = TaskStoreTest.cases.filter((each) =>
+        each.needs.includes("durability") && Suite.reasonToSkip(each, { crashes: "the place is locked" }) === undefined)
+      assert.isAbove(rest.length, 3)
+      assert.deepStrictEqual(yield* Trial.failing(rest, locked("fails")), [])
+    }).pipe(Effect.provideService(interruption.Patience, Duration.millis(100))))
 
   it.effect("notices that tasks die with their process", () =>
     Effect.gen(function*() {
