@@ -2,6 +2,7 @@
 import type { Task } from "@effect-mcp-tasks/core"
 import { TaskStore } from "@effect-mcp-tasks/engine"
 import { Effect, Option } from "effect"
+import * as BrokenBulk from "./BrokenBulk.ts"
 import * as BrokenReads from "./BrokenReads.ts"
 
 type Store = TaskStore.TaskStore["Service"]
@@ -311,4 +312,4 @@ const keeping: ReadonlyArray<BrokenStore> = [
 ]
 
 /** Every broken store. */
-export const all: ReadonlyArray<BrokenStore> = [...writing, ...BrokenReads.all, ...keeping]
+export const all: ReadonlyArray<BrokenStore> = [...writing, ...BrokenReads.all, ...BrokenBulk.all, ...keeping]

@@ -58,6 +58,43 @@ const manys: ReadonlyArray<StoreCase> = [
   }))
 ]
 
+/** So many records of so many characters. */
+interface Bulk {
+  readonly count: number
+  readonly length: number
+}
+
+/** Beyond the 1 MiB and the 4 MiB after which a service ends its answer, of records that any store keeps. */
+const small: Bulk = { count: 250, length: 20_000 }
+
+/** Beyond the 16 MiB that are the most of other services. */
+const large: Bulk = { count: 36, length: 512 * 1024 }
+
+/** Asks for all of a bulk at a time, as whoever takes a page shorter than its limit for the last. */
+const isNotCutBySize = ({ count, length }: Bulk) =>
+  Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    const text = "x".repeat(length)
+    const ids = Arr.range(0, count - 1).map(id)
+    yield* Effect.forEach(ids, (taskId) => create(working({ taskId, arguments: { text } })), {
+      concurrency: 16,
+      discard: true
+    })
+    for (const options of [{}, { owner: "ada" }, { live: true }]) {
+      assert.deepStrictEqual(yield* listIds({ limit: count, ...options }), ids)
+    }
+    assert.deepStrictEqual(yield* listIds({ limit: count, after: id(0) }), ids.slice(1))
+    assert.sameMembers(yield* dueIds(Number.MAX_SAFE_INTEGER, count), ids)
+    assert.strictEqual(yield* store.countLive("ada"), count)
+  })
+
+const bulks: ReadonlyArray<StoreCase> = [
+  test("ends no page before its limit, and counts on, whatever the size of the records", isNotCutBySize(small)),
+  test("ends no page before its limit, and counts on, among records of 512 KiB", isNotCutBySize(large), [
+    "largeRecords"
+  ])
+]
+
 /** Each status that a task may have, `working` in each of its ways. */
 const statuses: ReadonlyArray<Task> = [
   cancelled(working({ taskId: "cancelled" })),
@@ -132,4 +169,4 @@ const removals: ReadonlyArray<StoreCase> = [
  *
  * @since 0.2.0
  */
-export const cases: ReadonlyArray<StoreCase> = [...manys, ...stati, ...removals]
+export const cases: ReadonlyArray<StoreCase> = [...manys, ...bulks, ...stati, ...removals]
