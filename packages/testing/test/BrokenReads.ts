@@ -32,6 +32,25 @@ export const cached = (store: Store): Store => {
   }
 }
 
+/** Remembers the views of tasks that have ended, and forgets them when this process removes their tasks. */
+export const remembersEnded = (store: Store): Store => {
+  const views = new Map<string, TaskStore.TaskView>()
+  return {
+    ...store,
+    remove: (taskId, version) =>
+      Effect.tap(store.remove(taskId, version), (removed) => Effect.sync(() => removed && views.delete(taskId))),
+    view: (taskId) => {
+      const known = views.get(taskId)
+      return known === undefined
+        ? Effect.tap(store.view(taskId), Option.match({
+          onNone: () => Effect.void,
+          onSome: (view) => Effect.sync(() => view.live || views.set(taskId, { ...view }))
+        }))
+        : Effect.succeedSome({ ...known })
+    }
+  }
+}
+
 /** Lists by an order and by a rule for what comes after an id. */
 const listing = (
   store: Store,

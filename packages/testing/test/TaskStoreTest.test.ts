@@ -130,8 +130,10 @@ describe("the suite for stores", () => {
   it.effect("notices that a process remembers what it has shown", () =>
     Effect.gen(function*() {
       const noticedBy = ["shows at once what another process wrote"]
-      const place = shared(BrokenReads.cached)
-      assert.deepStrictEqual(yield* Trial.failing(Trial.named(TaskStoreTest.cases, noticedBy), place), noticedBy)
+      for (const remembers of [BrokenReads.cached, BrokenReads.remembersEnded]) {
+        const cases = Trial.named(TaskStoreTest.cases, noticedBy)
+        assert.deepStrictEqual(yield* Trial.failing(cases, shared(remembers)), noticedBy)
+      }
     }))
 
   it("has a title of its own for each case", () => {

@@ -58,6 +58,36 @@ const manys: ReadonlyArray<StoreCase> = [
   }))
 ]
 
+/** More than the thousand after which a service ends its answer, or a store its search. */
+const thousand = 1_100
+
+const late: ReadonlyArray<StoreCase> = [
+  test("finds, lists and counts what comes after the first thousand", Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    const ids = Arr.range(1_000, 999 + thousand).map((n) => `task-${n}`)
+    const create = (taskId: string, n: number) =>
+      store.create(working({ taskId, ttlMs: 1_000 * (thousand - n) }), { maxLive: thousand })
+    yield* Effect.forEach(ids, create, { concurrency: 32, discard: true })
+    const due = ids.toReversed()
+    assert.deepStrictEqual(yield* dueIds(createdAt + 1_000, thousand), due.slice(0, 1))
+    assert.deepStrictEqual(yield* dueIds(Number.MAX_SAFE_INTEGER, 10), due.slice(0, 10))
+    assert.deepStrictEqual(yield* dueIds(Number.MAX_SAFE_INTEGER, thousand), due)
+    assert.deepStrictEqual(yield* listIds({ limit: thousand }), ids)
+    const after = ids[thousand - 10]
+    for (const options of [{}, { owner: "ada" }, { live: true }]) {
+      assert.deepStrictEqual(yield* listIds({ limit: 100, after, ...options }), ids.slice(thousand - 9))
+    }
+    assert.strictEqual(yield* store.countLive("ada"), thousand)
+    assert.instanceOf(yield* Effect.flip(create("one more", 0)), TaskStore.TooManyTasks)
+    // What is wanted is the last of all, behind a thousand that are of another life or another owner's.
+    const last = Option.getOrThrow(yield* store.read(ids[thousand - 1] ?? ""))
+    yield* store.replace(last, completed(working({ taskId: last.task.taskId })))
+    assert.deepStrictEqual(yield* listIds({ limit: 1, live: false }), [last.task.taskId])
+    yield* store.create(working({ taskId: "task-9999", owner: "bob" }), { maxLive: 1 })
+    assert.deepStrictEqual(yield* listIds({ limit: 1, owner: "bob" }), ["task-9999"])
+  }))
+]
+
 /** So many records of so many characters. */
 interface Bulk {
   readonly count: number
@@ -169,4 +199,4 @@ const removals: ReadonlyArray<StoreCase> = [
  *
  * @since 0.2.0
  */
-export const cases: ReadonlyArray<StoreCase> = [...manys, ...bulks, ...stati, ...removals]
+export const cases: ReadonlyArray<StoreCase> = [...manys, ...late, ...bulks, ...stati, ...removals]

@@ -57,6 +57,9 @@ const people = [
   ...["\ud800", "\0", `"`].map((subject) => TaskOwner.key(TaskOwner.principal({ issuer: "i", subject })))
 ]
 
+/** Different only beyond what a column holds, or an index looks at: 255 characters, 767 bytes, 3,072 bytes. */
+const longPeople = [255, 767, 3_072].flatMap((length) => ["1", "2"].map((end) => "x".repeat(length) + end))
+
 /** As long as ids may be, and different only at the end. */
 const long = ["x", "€"].flatMap((text) => ["1", "2"].map((end) => text.repeat(255) + end))
 
@@ -136,10 +139,11 @@ const ids: ReadonlyArray<StoreCase> = [
 const owners: ReadonlyArray<StoreCase> = [
   test("tells owners apart by every character", Effect.gen(function*() {
     const store = yield* TaskStore.TaskStore
-    for (const [index, owner] of people.entries()) {
+    const owners = [...people, ...longPeople]
+    for (const [index, owner] of owners.entries()) {
       yield* store.create(working({ taskId: `task-${index}`, owner }), { maxLive: 1 })
     }
-    for (const [index, owner] of people.entries()) {
+    for (const [index, owner] of owners.entries()) {
       assert.strictEqual(yield* store.countLive(owner), 1, owner)
       assert.strictEqual(Option.getOrThrow(yield* store.view(`task-${index}`)).owner, owner)
       for (const live of [undefined, true]) {

@@ -98,7 +98,9 @@ const processes: ReadonlyArray<StoreCase> = [
       assert.instanceOf(refusal, TaskStore.TooManyTasks)
       const second = yield* there.replace(first, completed(working(), "[2]"))
       assert.deepStrictEqual(yield* here.read("task-1"), Option.some(second))
-      assert.strictEqual(Option.getOrThrow(yield* here.view("task-1")).result, "[2]")
+      for (const store of [here, there]) {
+        assert.strictEqual(Option.getOrThrow(yield* store.view("task-1")).result, "[2]")
+      }
       assert.deepStrictEqual(yield* here.due(createdAt + 60_000, 1), [{ taskId: "task-1", version: 2, live: false }])
       assert.deepStrictEqual(yield* here.list({ limit: 10 }), [second])
       assert.strictEqual(yield* here.countLive("ada"), 0)
@@ -108,6 +110,8 @@ const processes: ReadonlyArray<StoreCase> = [
       assert.deepStrictEqual(yield* there.read("task-1"), Option.none())
       assert.deepStrictEqual(yield* there.view("task-1"), Option.none())
       assert.deepStrictEqual(yield* there.list({ limit: 10 }), [])
+      yield* here.replace(yield* here.create(working(), noLimit), completed(working(), "[3]"))
+      assert.strictEqual(Option.getOrThrow(yield* there.view("task-1")).result, "[3]")
     })),
 
   atPlace("lets exactly one writer of all processes win, 20 times over", ["processes"], (open) =>

@@ -129,6 +129,22 @@ const replaces: ReadonlyArray<StoreCase> = [
     }
   })),
 
+  test("counts versions on beyond what one byte holds", Effect.gen(function*() {
+    const store = yield* TaskStore.TaskStore
+    let held: Stored = yield* create(working())
+    for (let version = 2; version <= 300; version++) {
+      const before = held
+      held = yield* store.replace(before, working({ statusMessage: `${version}` }))
+      assert.strictEqual(held.version, version)
+      if (version < 255 || version > 258) continue
+      assert.deepStrictEqual(yield* store.read("task-1"), Option.some(held))
+      assert.instanceOf(yield* Effect.flip(store.replace(before, working())), TaskStore.VersionConflict)
+    }
+    assert.isFalse(yield* store.remove("task-1", 299))
+    assert.isFalse(yield* store.remove("task-1", 300 - 256))
+    assert.isTrue(yield* store.remove("task-1", 300))
+  })),
+
   test("dies rather than replace a task by another one, or by another owner's", Effect.gen(function*() {
     const store = yield* TaskStore.TaskStore
     const held = yield* create(working())
