@@ -4,7 +4,8 @@
  * **What every store guarantees**
  *
  * - A task is one record, read whole or not at all. Nothing of it expires on its own.
- * - `create` succeeds only when every later `read`, by any process, finds the task.
+ * - `create`, `replace` and `remove` succeed only when every later `read`, by any process, finds them done: a store
+ *   whose tasks outlive a process has written by then, and loses nothing when its process is killed the moment after.
  * - `replace` succeeds for exactly one of any number of writers that hold the same version.
  * - What was written comes back exactly: text, numbers, key order, `__proto__` and all. Versions do, too: they go on
  *   from where they were, however often the store is opened.

@@ -1,13 +1,13 @@
 /**
  * The tests that `docs/guides/writing-a-store.md` shows of its store.
  */
-import { TaskStore } from "@effect-mcp-tasks/engine"
+import { CurrentTask, TaskStore, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
 import { StoredTasks, TestTasks } from "@effect-mcp-tasks/testing"
 import * as TaskStoreTest from "@effect-mcp-tasks/testing/TaskStoreTest"
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Layer, Option, Result } from "effect"
-import * as Transcode from "../src/guide.ts"
+import { Effect, FileSystem, Layer, Option, Result, Schema } from "effect"
+import { Tool, Toolkit } from "effect/ai"
 import * as LogTaskStore from "../src/LogTaskStore.ts"
 
 const newFile = Effect.gen(function*() {
@@ -20,6 +20,26 @@ const store = (path: string) => Layer.provide(LogTaskStore.layer(path), NodeFile
 TaskStoreTest.suite("LogTaskStore", Effect.map(newFile, store), {
   lacks: { processes: "a process reads the file only when it opens it" }
 })
+
+const Brew = Tool.make("brew", {
+  parameters: Schema.Struct({ cups: Schema.Int }),
+  success: Schema.Struct({ cups: Schema.Int, sugar: Schema.Boolean })
+}).annotate(TaskTool.Policy, { ttl: "1 hour", recovery: "resume" })
+
+const Tools = Toolkit.make(Brew)
+
+/** A tool that asks, and works for minutes. */
+const brew = TaskTools.layer(Tools).pipe(Layer.provide(Tools.toLayer({
+  brew: Effect.fn(function*({ cups }) {
+    const task = yield* CurrentTask.CurrentTask
+    const form = { message: "With sugar?", schema: Schema.Struct({ sugar: Schema.Boolean }) }
+    const answer = yield* Effect.orDie(task.elicit("sugar", form))
+    for (let cup = 1; cup <= cups; cup++) {
+      yield* task.step(`cup ${cup}`, Schema.Int, Effect.as(Effect.sleep("3 minutes"), cup))
+    }
+    return { cups, sugar: answer.action === "accept" && answer.content.sugar }
+  })
+})))
 
 describe("a file of tasks", () => {
   const append = (path: string, text: string) =>
@@ -85,12 +105,12 @@ describe("a file of tasks", () => {
       const path = yield* newFile
       yield* Effect.gen(function*() {
         const tasks = yield* TestTasks.TestTasks
-        const task = yield* tasks.call("transcode", { video: "cat", chapters: 3 })
+        const task = yield* tasks.call("brew", { cups: 3 })
         yield* task.until("input_required")
         yield* tasks.restart("crash")
-        yield* task.accept("quality", { quality: "final" })
+        yield* task.accept("sugar", { sugar: true })
         const { result } = yield* task.until("completed")
-        assert.include(result["structuredContent"], { chapters: 3, quality: "final" })
-      }).pipe(Effect.provide(Layer.provide(TestTasks.layer(Transcode.layer), store(path))))
+        assert.deepStrictEqual(result["structuredContent"], { cups: 3, sugar: true })
+      }).pipe(Effect.provide(Layer.provide(TestTasks.layer(brew), store(path))))
     }))
 })

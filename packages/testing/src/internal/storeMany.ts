@@ -59,7 +59,7 @@ const manys: ReadonlyArray<StoreCase> = [
 ]
 
 /** More than the thousand after which a service ends its answer, or a store its search. */
-const thousand = 1_100
+const thousand = 1_020
 
 const late: ReadonlyArray<StoreCase> = [
   test("finds, lists and counts what comes after the first thousand", Effect.gen(function*() {
