@@ -19,14 +19,24 @@ const memory = Effect.map(Layer.build(Layer.fresh(TaskStore.layerMemory)), Conte
 const shared = (opens: (store: Store) => Store): TaskStoreTest.Place =>
   Effect.map(memory, (store) => Layer.effect(TaskStore.TaskStore, Effect.sync(() => opens(store))))
 
-/** A place in memory that one process at a time can have open; another one that comes waits, or fails. */
-const locked = (other: "waits" | "fails"): TaskStoreTest.Place =>
+/** A place in memory that one process at a time can have open; another one that comes waits, or fails: soon or late. */
+const locked = (other: "waits" | "fails" | "dies" | "fails to read" | "fails to write"): TaskStoreTest.Place =>
   Effect.map(memory, (store) => {
     const lock = Semaphore.makeUnsafe(1)
-    const take = other === "waits"
-      ? lock.take(1)
-      : Effect.flatMap(lock.takeIfAvailable(1), (taken) => taken ? Effect.void : Effect.fail("locked"))
-    return Layer.effect(TaskStore.TaskStore, Effect.as(Effect.acquireRelease(take, () => lock.release(1)), store))
+    const refuse = (operation: TaskStore.TaskStoreError["operation"]) => () =>
+      Effect.fail(new TaskStore.TaskStoreError({ operation, reason: "Unavailable", cause: "locked" }))
+    const refused = { create: refuse("create"), replace: refuse("replace"), remove: refuse("remove") }
+    const take = other === "waits" ? Effect.as(lock.take(1), true) : lock.takeIfAvailable(1)
+    const opening = Effect.acquireRelease(take, (taken) => taken ? lock.release(1) : Effect.void)
+    return Layer.effect(
+      TaskStore.TaskStore,
+      Effect.flatMap(opening, (taken): Effect.Effect<Store, string> => {
+        if (taken) return Effect.succeed(store)
+        if (other === "fails") return Effect.fail("locked")
+        if (other === "dies") return Effect.die("locked")
+        return Effect.succeed({ ...store, ...refused, ...(other === "fails to read" && { list: refuse("list") }) })
+      })
+    )
   })
 
 TaskStoreTest.suite("a store in memory that outlives its processes", shared((store) => store))
@@ -75,7 +85,7 @@ describe("the suite for stores", () => {
   it.effect("tells the writer of a store that locks its place what to declare", () =>
     Effect.gen(function*() {
       const crashes = TaskStoreTest.cases.filter(({ needs }) => needs.includes("crashes"))
-      for (const lock of ["waits", "fails"] as const) {
+      for (const lock of ["waits", "fails", "dies", "fails to read", "fails to write"] as const) {
         for (const each of crashes) {
           const exit = yield* Effect.exit(each.run(locked(lock)))
           assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "lacks: { crashes")

@@ -14,6 +14,7 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import { completed, createdAt, working } from "../StoredTasks.ts"
 import { answered } from "./interruption.ts"
 import { atPlace, noLimit, type Open, type StoreCase } from "./storeCase.ts"
@@ -24,11 +25,19 @@ type Store = TaskStore.TaskStore["Service"]
 type Expected = Map<string, Stored>
 
 /** Why a store that locks its place for one process is no store that fails the case. */
-const advice = "Opening the place while an earlier opening of it is not closed, as after a kill. " +
+const advice = "Working at the place while an earlier opening of it is not closed, as after a kill. " +
   "A store that locks its place until it is closed declares it: lacks: { crashes: \"...\" }"
 
+/** Does something at a place that may be locked: once it is opened, or asked, or written to. */
+const beside = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>) =>
+  Effect.matchEffect(answered(advice, effect), {
+    onFailure: (cause) => Effect.die(new Error(advice, { cause })),
+    onSuccess: Effect.succeed
+  })
+
+/** Opens the place once more; that it is locked may be a defect to whoever opens it. */
 const openAgain = (open: Open) =>
-  Effect.catchCause(answered(advice, open), (cause) => Effect.die(new Error(advice, { cause: Cause.squash(cause) })))
+  beside(Effect.catchCause(open, (cause) => Effect.fail(Cause.squash(cause))))
 
 /** Everything that was acknowledged is there, and nothing else. */
 const hasAll = Effect.fnUntraced(function*(store: Store, expected: Expected) {
@@ -81,9 +90,10 @@ const killed = Effect.fnUntraced(function*(open: Open, life: Life, before: Reado
     const [alone = "", ...others] = ids(round)
     for (const taskIds of [[alone], others]) {
       const writer = store
-      yield* Effect.forEach(taskIds, (taskId) => life(writer, expected, taskId), { concurrency: "unbounded" })
+      const writes = Effect.forEach(taskIds, (taskId) => life(writer, expected, taskId), { concurrency: "unbounded" })
+      yield* writer === first ? writes : beside(writes)
       store = yield* openAgain(open)
-      yield* hasAll(store, expected)
+      yield* beside(hasAll(store, expected))
     }
   }
 })
