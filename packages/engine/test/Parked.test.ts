@@ -16,7 +16,7 @@ const options: Fleet.ProcessOptions = {
   lease: "15 seconds",
   heartbeat: "1 day",
   scan: "1 day",
-  limits: { maxLiveTasks: count }
+  limits: { maxLiveTasks: 2 * count }
 }
 
 const parameters = Schema.Struct({ text: Schema.String })
