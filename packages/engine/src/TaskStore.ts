@@ -10,8 +10,9 @@
  * - What was written comes back exactly: text, numbers, key order, `__proto__` and all. Versions do, too: they go on
  *   from where they were, however often the store is opened.
  * - An id is any text of 1 to 256 UTF-16 code units without lone surrogates and NUL; the engine asks for no longer one.
- *   An owner is such a text of any length. Two are the same only where every character is: `a` and `A` are two tasks,
- *   and no character has another meaning.
+ *   An owner is such a text of any length; a store that cannot take one refuses it as `TooLarge`, as Postgres does from
+ *   some 2,700 bytes on. Two are the same only where every character is: `a` and `A` are two tasks, and no character
+ *   has another meaning.
  * - An operation that is interrupted has been done as a whole or not at all. Which of the two is settled once a later
  *   write of the same process has succeeded. It keeps nothing (no lock, no connection), and what others have asked for
  *   goes on.

@@ -12,7 +12,7 @@ const meanings = {
   ReadOnly: "it is read-only: a replica, or a primary that was demoted",
   Full: "it has no room left, in memory or on disk",
   NotReady: "it is starting, loading or failing over",
-  TooLarge: "the record is larger than the database's client can read",
+  TooLarge: "the record is larger than the database or its client can take",
   Corrupt: "a record is not one that this library wrote"
 }
 
@@ -22,7 +22,7 @@ const meanings = {
  * **Details**
  *
  * `Corrupt` means that a record is not what this library wrote, and `TooLarge` that a write would make it one that
- * cannot be read; both stay. All other reasons may go away by themselves. `ReadOnly`, `Full`, `NotReady` and `TooLarge`
+ * cannot be kept or read; both stay. All other reasons may go away by themselves. `ReadOnly`, `Full`, `NotReady` and `TooLarge`
  * are refusals: a write that ended so was not written.
  *
  * @category errors

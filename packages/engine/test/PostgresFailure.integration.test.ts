@@ -66,6 +66,15 @@ services.withService(services.postgres, (url) => {
       assert.strictEqual((yield* soon(store.create(working({ taskId: "after" }), { maxLive }))).version, 1)
     }))
 
+    test("that cannot index an owner refuses it for good, and keeps nothing of it", Effect.gen(function*() {
+      const { store } = yield* open(services.postgresClient(url))
+      const owner = Arr.makeBy(500, () => services.uniqueName()).join("")
+      const refused = yield* Effect.flip(store.create(working({ owner }), { maxLive }))
+      assert.instanceOf(refused, TaskStore.TaskStoreError)
+      assert.strictEqual(refused.reason, "TooLarge")
+      assert.isTrue(Option.isNone(yield* store.read("task-1")))
+    }))
+
     test("whose answer is lost may have written: a second try says that somebody wrote", Effect.gen(function*() {
       const proxy = yield* TcpProxy.make(Number(new URL(url).port || 5432))
       const { subject, witness } = yield* pair(url, onPort(url, proxy.port), { maxConnections: 1 })

@@ -51,6 +51,8 @@ const sqlReasons: ReadonlyMap<unknown, Reason> = new Map<unknown, Reason>([
   ["57P01", "ConnectionLost"],
   ["57P02", "ConnectionLost"],
   ["57P03", "NotReady"],
+  // An owner that no index row can hold, some 2,700 bytes after compression.
+  ["54000", "TooLarge"],
   // A value that its column cannot hold, or a number that a client cannot: only damage comes to that.
   ["22003", "Corrupt"],
   ["22P02", "Corrupt"],
