@@ -22,6 +22,7 @@ import type { Write } from "./Database.ts"
 import { Desk, type Room } from "./Desk.ts"
 import type { StoreCall } from "@effect-mcp-tasks/testing/FaultyStore"
 import type { Process } from "./Process.ts"
+import type { Lack } from "./Scenario.ts"
 import { openRun, TaskFile } from "./TaskFile.ts"
 import { limits, type Witness } from "./Tools.ts"
 import * as Watch from "./Watch.ts"
@@ -40,6 +41,8 @@ export interface Sent {
   /** How many changes of the store there had been. */
   readonly seq: number
   readonly sentMs: number
+  /** What the client does not declare. */
+  readonly lacks: Lack | undefined
 }
 
 /**
@@ -225,14 +228,14 @@ export class Auditor {
   }
 
   /** Hears that a client sends a request. */
-  sent(owner: TaskOwner.TaskOwner, method: string, params: Schema.JsonObject): Sent {
+  sent(owner: TaskOwner.TaskOwner, method: string, params: Schema.JsonObject, lacks?: Lack): Sent {
     const key = TaskOwner.key(owner)
     const { taskId } = params
     if (method === "tasks/cancel" && typeof taskId === "string") {
       const file = this.file(taskId)
       if (file.now?.owner === key) file.isCancelSent = true
     }
-    return { owner: key, method, params, seq: this.seq, sentMs: this.world.now }
+    return { owner: key, method, params, seq: this.seq, sentMs: this.world.now, lacks }
   }
 
   /** Hears that a process is told that a call of it to the store has failed. */
@@ -251,6 +254,8 @@ export class Auditor {
 
   /** Hears what a client was answered. */
   answered(sent: Sent, server: Process, answer: clientRules.Answer): void {
+    this.report(clientRules.undeclared(sent, answer))
+    if (sent.lacks === "tasks") return
     if ("error" in answer && answer.error.message.includes("cannot reach its tasks") && sent.method === "tools/call") {
       if (this.isDenied(sent, server)) this.object("create-denied", `${sent.owner} calls ${sent.params["name"]}`)
     }
