@@ -26,6 +26,7 @@ export const rules = {
   "answer-unfit": "an answer was taken that does not fit its question",
   "cancel-lost": "a cancel was acknowledged, and the task knows nothing of it",
   "cancel-invented": "a task was cancelled that no client cancelled",
+  "task-left": "a task goes on whose caller went away before it was told of it, though its server could stop it",
   "cancel-ignored": "a handler that could stop runs on for long after its task was cancelled",
   "invariant-broken": "a change of a task breaks an invariant of the machine",
   "machine-bypassed": "a change of a task that no command leads to",

@@ -23,6 +23,7 @@ import { Desk, type Room } from "./Desk.ts"
 import type { StoreCall } from "@effect-mcp-tasks/testing/FaultyStore"
 import type { Process } from "./Process.ts"
 import type { Lack } from "./Scenario.ts"
+import { CurrentRequest, type Served } from "./Served.ts"
 import { openRun, TaskFile } from "./TaskFile.ts"
 import { limits, type Witness } from "./Tools.ts"
 import * as Watch from "./Watch.ts"
@@ -203,6 +204,12 @@ export class Auditor {
       }).pipe(giving(taskId, tag, "Expire"))
     return {
       ...engine,
+      create: (task, options) =>
+        Effect.flatMap(CurrentRequest, (served) =>
+          Effect.tap(engine.create(task, options), ({ task: { taskId } }) =>
+            Effect.sync(() => {
+              if (served !== undefined) served.taskId = taskId
+            }))),
       apply: (target, command) => {
         const { taskId, version } = typeof target === "string"
           ? { taskId: target, version: this.file(target).versions.at(-1)?.stored?.version }
@@ -241,6 +248,13 @@ export class Auditor {
   /** Hears that a process is told that a call of it to the store has failed. */
   readonly onMiss = (process: Process, call: StoreCall): void => {
     this.misses.push({ ...call, process, atMs: this.world.now })
+  }
+
+  /** Hears that a process has done with a request whose client went away before it was answered. */
+  left(process: Process, { sinceMs, taskId }: Served): void {
+    if (taskId === undefined || this.misses.some((miss) => miss.process === process && miss.atMs >= sinceMs)) return
+    const { name, now: task } = this.file(taskId)
+    if (task !== undefined && !calmRules.isStopping(task)) this.object("task-left", `${process.name} runs ${name} on`)
   }
 
   /** Whether a call was refused only since the store's word that its task is there was lost, which could be read. */

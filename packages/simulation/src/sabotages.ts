@@ -210,6 +210,13 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `if (globalThis.never) {`
   },
   {
+    name: "task left to run whose caller went away",
+    rule: "task-left",
+    file: "server/src/internal/callTool.ts",
+    was: `  engine.cancel(owner, stored.task.taskId).pipe(`,
+    is: `  Effect.void.pipe(`
+  },
+  {
     name: "task denied when the reply to its creation is lost",
     rule: "create-denied",
     file: engine,
