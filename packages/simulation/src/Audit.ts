@@ -17,7 +17,7 @@ export const rules = {
   "time-reversed": "a client saw lastUpdatedAt go back",
   "stale-read": "a client saw what the task was not while it asked",
   "owner-leak": "one owner saw or changed a task of another",
-  "task-undeclared": "a client that does not declare the tasks extension had to do with tasks, or was refused without need",
+  "task-undeclared": "a client without the tasks extension had to do with tasks, or was refused without need",
   "asked-undeclared": "a client was asked that does not declare that it can be",
   "answer-lost": "an answer was acknowledged, and the question is still open",
   "answer-invented": "a handler got an answer that nobody gave, or another one than before",

@@ -254,7 +254,9 @@ export const tools: TaskTools.TaskTools["Service"] = Effect.runSync(Effect.scope
   Effect.map(
     Layer.build(
       TaskTools.layer(Kit).pipe(
-        Layer.provide(Kit.toLayer({ resumable: handler, once: handler, brief: handler, quick: handler, slow: handler })),
+        Layer.provide(
+          Kit.toLayer({ resumable: handler, once: handler, brief: handler, quick: handler, slow: handler })
+        ),
         Layer.provide(TaskLimits.layer(limits))
       )
     ),

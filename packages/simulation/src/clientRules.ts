@@ -76,8 +76,9 @@ interface Undeclared extends Pick<Exchange, "method" | "params"> {
 /** Judges an answer by what its client does not declare: it is not asked, and has nothing to do with tasks. */
 export const undeclared = ({ lacks, method, params }: Undeclared, answer: Answer): Found => {
   const { inputRequests = {}, resultType } = "result" in answer ? answer.result : {}
-  if (lacks === "elicitation" && Object.keys(Object(inputRequests)).length > 0) return breach("asked-undeclared", method)
-  if (lacks !== "tasks") return none
+  const isAsked = Object.keys(Object(inputRequests)).length > 0
+  if (lacks === "elicitation") return isAsked ? breach("asked-undeclared", `${method} shows a question`) : none
+  if (lacks === undefined) return none
   const code = "error" in answer ? answer.error.code : undefined
   const isNeeded = method !== "tools/call" || needsTasks.some((name) => name === params["name"])
   const isRight = code === -32603 || (isNeeded ? code === -32021 : code !== -32021 && resultType !== "task")

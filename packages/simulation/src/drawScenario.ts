@@ -158,7 +158,7 @@ const drawRates = (dice: Dice): Rates => {
 /** How long it is between two calls of a situation, in milliseconds. */
 const betweenMs = 1_000
 
-/** In how many worlds a rare situation is brought about, of a task, of a client, and of what it or its tool declares. */
+/** In how many worlds a rare situation is brought about: of a task, of a client, and of what is declared. */
 const rareness = 0.2
 const rarenessOfClient = 0.16
 const rarenessOfDeclaration = 0.06
