@@ -22,6 +22,8 @@ import type { Write } from "./Database.ts"
 import { Desk, type Room } from "./Desk.ts"
 import type { StoreCall } from "@effect-mcp-tasks/testing/FaultyStore"
 import type { Process } from "./Process.ts"
+import type { Lack } from "./Scenario.ts"
+import { CurrentRequest, type Served } from "./Served.ts"
 import { openRun, TaskFile } from "./TaskFile.ts"
 import { limits, type Witness } from "./Tools.ts"
 import * as Watch from "./Watch.ts"
@@ -40,6 +42,8 @@ export interface Sent {
   /** How many changes of the store there had been. */
   readonly seq: number
   readonly sentMs: number
+  /** What the client does not declare. */
+  readonly lacks: Lack | undefined
 }
 
 /**
@@ -200,6 +204,12 @@ export class Auditor {
       }).pipe(giving(taskId, tag, "Expire"))
     return {
       ...engine,
+      create: (task, options) =>
+        Effect.flatMap(CurrentRequest, (served) =>
+          Effect.tap(engine.create(task, options), ({ task: { taskId } }) =>
+            Effect.sync(() => {
+              if (served !== undefined) served.taskId = taskId
+            }))),
       apply: (target, command) => {
         const { taskId, version } = typeof target === "string"
           ? { taskId: target, version: this.file(target).versions.at(-1)?.stored?.version }
@@ -225,19 +235,26 @@ export class Auditor {
   }
 
   /** Hears that a client sends a request. */
-  sent(owner: TaskOwner.TaskOwner, method: string, params: Schema.JsonObject): Sent {
+  sent(owner: TaskOwner.TaskOwner, method: string, params: Schema.JsonObject, lacks?: Lack): Sent {
     const key = TaskOwner.key(owner)
     const { taskId } = params
     if (method === "tasks/cancel" && typeof taskId === "string") {
       const file = this.file(taskId)
       if (file.now?.owner === key) file.isCancelSent = true
     }
-    return { owner: key, method, params, seq: this.seq, sentMs: this.world.now }
+    return { owner: key, method, params, seq: this.seq, sentMs: this.world.now, lacks }
   }
 
   /** Hears that a process is told that a call of it to the store has failed. */
   readonly onMiss = (process: Process, call: StoreCall): void => {
     this.misses.push({ ...call, process, atMs: this.world.now })
+  }
+
+  /** Hears that a process has done with a request whose client went away before it was answered. */
+  left(process: Process, { sinceMs, taskId }: Served): void {
+    if (taskId === undefined || this.misses.some((miss) => miss.process === process && miss.atMs >= sinceMs)) return
+    const { name, now: task } = this.file(taskId)
+    if (task !== undefined && !calmRules.isStopping(task)) this.object("task-left", `${process.name} runs ${name} on`)
   }
 
   /** Whether a call was refused only since the store's word that its task is there was lost, which could be read. */
@@ -251,6 +268,8 @@ export class Auditor {
 
   /** Hears what a client was answered. */
   answered(sent: Sent, server: Process, answer: clientRules.Answer): void {
+    this.report(clientRules.undeclared(sent, answer))
+    if (sent.lacks === "tasks") return
     if ("error" in answer && answer.error.message.includes("cannot reach its tasks") && sent.method === "tools/call") {
       if (this.isDenied(sent, server)) this.object("create-denied", `${sent.owner} calls ${sent.params["name"]}`)
     }

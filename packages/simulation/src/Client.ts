@@ -11,7 +11,7 @@ import * as Random from "effect/Random"
 import type * as Schema from "effect/Schema"
 import type { FaultName } from "./Faults.ts"
 import type { Answer } from "./clientRules.ts"
-import type { Call, ClientPlan } from "./Scenario.ts"
+import type { Call, ClientPlan, Lack } from "./Scenario.ts"
 
 /**
  * How a client reaches the servers, and whom it tells what it saw.
@@ -19,8 +19,8 @@ import type { Call, ClientPlan } from "./Scenario.ts"
  * @since 0.1.0
  */
 export interface ClientPort {
-  /** Sends a request to one server or another; `undefined` is no answer. */
-  readonly send: (method: string, params: Schema.JsonObject) => Effect.Effect<Answer | undefined>
+  /** Sends a request that declares all but what it lacks to one server or another; `undefined` is no answer. */
+  readonly send: (method: string, params: Schema.JsonObject, lacks?: Lack) => Effect.Effect<Answer | undefined>
   /** Tells what a poll showed. */
   readonly saw: (taskId: string, task: Schema.JsonObject) => void
   /** The ids of tasks that belong to others. */
@@ -135,9 +135,21 @@ const follow = Effect.fnUntraced(function*(port: ClientPort, call: Call, taskId:
   }
 })
 
-const make = Effect.fnUntraced(function*(port: ClientPort, call: Call) {
+/** Tries what only clients with the tasks extension may. */
+const trespass = Effect.fnUntraced(function*(port: ClientPort) {
+  const [taskId] = port.foreign()
+  if (taskId === undefined) return
+  yield* port.send("tasks/get", { taskId })
+  yield* port.send("tasks/update", { taskId, inputResponses: { a: accept("undeclared") } })
+  yield* port.send("tasks/cancel", { taskId })
+  yield* port.send("subscriptions/listen", { notifications: { taskIds: [taskId] } })
+})
+
+const make = Effect.fnUntraced(function*({ send, ...more }: ClientPort, call: Call) {
+  const port: ClientPort = { ...more, send: (method, params) => send(method, params, call.lacks) }
   yield* Effect.sleep(call.atMs)
   const answer = yield* port.send("tools/call", { name: call.tool, arguments: { script: call.script } })
+  if (call.lacks === "tasks") yield* trespass(port)
   if (answer === undefined) return port.onOutcome("call unanswered")
   if ("error" in answer) return port.onOutcome("call refused")
   const { resultType, taskId } = answer.result

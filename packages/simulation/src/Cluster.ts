@@ -88,6 +88,7 @@ export class Cluster {
         store: (process) => database.connect(process, remote(process)),
         shared: (process) => shared.connect(process, remote(process)),
         around: (process, engine) => this.auditor.around(process, engine),
+        onLeft: (process, served) => this.auditor.left(process, served),
         onDefect: (text) => this.auditor.object("defect", `server ${index + 1} cannot start: ${text}`),
         publish: (taskId) => this.publish(taskId)
       })

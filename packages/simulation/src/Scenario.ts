@@ -18,6 +18,13 @@ import type { toolNames } from "./Tools.ts"
 export type Manner = "right" | "late" | "twice" | "wrong" | "unknown" | "declines" | "never"
 
 /**
+ * What a client does not declare that it can do.
+ *
+ * @since 0.2.0
+ */
+export type Lack = "tasks" | "elicitation"
+
+/**
  * A call of a tool, and how its client behaves from then on.
  *
  * @since 0.1.0
@@ -35,6 +42,8 @@ export interface Call {
   readonly cancelAfterMs?: number | undefined
   /** After how long the client stops asking for the task; not before the end unless given. */
   readonly giveUpAfterMs?: number | undefined
+  /** What no request of this call declares, where the client writes them itself; nothing unless given. */
+  readonly lacks?: Lack | undefined
 }
 
 /**

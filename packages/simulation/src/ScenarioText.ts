@@ -19,7 +19,7 @@
 import * as Result from "effect/Result"
 import { type RateName, rateNames } from "./Faults.ts"
 import { type RunnerName, runnerNames } from "./runners.ts"
-import type { Call, ClientPlan, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
+import type { Call, ClientPlan, Lack, Manner, Scenario, ServerPlan, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
 import { toolNames } from "./Tools.ts"
 
@@ -48,12 +48,13 @@ export const printTrouble = (trouble: Trouble): string => {
   }
 }
 
-const printCall = ({ answerAfterMs, atMs, cancelAfterMs, giveUpAfterMs, manner, script, tool }: Call): string =>
+const printCall = ({ answerAfterMs, atMs, cancelAfterMs, giveUpAfterMs, lacks, manner, script, tool }: Call): string =>
   [
     `call at ${atMs}: ${tool}, answers ${manner}`,
     ...answerAfterMs === undefined ? [] : [` after ${answerAfterMs}`],
     ...cancelAfterMs === undefined ? [] : [`, cancels after ${cancelAfterMs}`],
     ...giveUpAfterMs === undefined ? [] : [`, gives up after ${giveUpAfterMs}`],
+    ...lacks === undefined ? [] : [`, lacks ${lacks}`],
     script === "" ? ":" : `: ${script}`
   ].join("")
 
@@ -102,6 +103,10 @@ const manners: ReadonlyArray<Manner> = ["right", "late", "twice", "wrong", "unkn
 
 const optional = (text: string | undefined): number | undefined => text === undefined ? undefined : Number(text)
 
+/** How a call goes on, besides the way in which questions are answered. */
+const ways =
+  /^(?: after (\d+))?(?:, cancels after (\d+))?(?:, gives up after (\d+))?(?:, lacks (tasks|elicitation))?$/
+
 const index = (text: string | undefined): number => Number(text) - 1
 
 const readers: ReadonlyArray<Reader> = [
@@ -125,8 +130,11 @@ const readers: ReadonlyArray<Reader> = [
       calls: []
     })],
   [
-    /^call at (\d+): (\w+), answers (\w+)(?: after (\d+))?(?:, cancels after (\d+))?(?:, gives up after (\d+))?:(.*)$/,
-    ([at, tool, manner, answer, cancel, giveUp, script = ""], draft) => {
+    /^call at (\d+): (\w+), answers (\w+)([^:]*):(.*)$/,
+    ([at, tool, manner, more = "", script = ""], draft) => {
+      const read = ways.exec(more)
+      if (read === null) return "no such way to call"
+      const [, answer, cancel, giveUp, lacks] = read
       const parsed = Script.parse(script)
       if (!oneOf(toolNames, tool) || !oneOf(manners, manner)) return "no such tool, or no such way to answer"
       if (Result.isFailure(parsed)) return parsed.failure
@@ -139,7 +147,8 @@ const readers: ReadonlyArray<Reader> = [
         manner,
         answerAfterMs: optional(answer),
         cancelAfterMs: optional(cancel),
-        giveUpAfterMs: optional(giveUp)
+        giveUpAfterMs: optional(giveUp),
+        lacks: lacks as Lack | undefined
       })
     }
   ],

@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import * as Client from "./Client.ts"
 import type { Answer } from "./clientRules.ts"
 import { Process } from "./Process.ts"
-import type { ClientPlan } from "./Scenario.ts"
+import type { ClientPlan, Lack } from "./Scenario.ts"
 import type { Town } from "./Town.ts"
 
 /** How long a client waits for an answer, in milliseconds. */
@@ -20,22 +20,27 @@ const timeoutMs = 5_000
 
 const Reply = Schema.fromJsonString(Schema.Union([
   Schema.Struct({ result: Schema.JsonObject }),
+  // What begins a stream.
+  Schema.Struct({ method: Schema.String, params: Schema.JsonObject }),
   Schema.Struct({ error: TaskError.TaskError })
 ]))
 const decodeReply = Schema.decodeUnknownSync(Reply)
 
-const _meta: Schema.JsonObject = {
+const metaWithout = (lacks: Lack | undefined): Schema.JsonObject => ({
   [McpProtocol.MetaKey.protocolVersion]: McpProtocol.ProtocolVersion,
-  [McpProtocol.MetaKey.clientCapabilities]: { elicitation: {}, extensions: { [McpProtocol.TasksExtension]: {} } }
-}
+  [McpProtocol.MetaKey.clientCapabilities]: {
+    ...lacks === "elicitation" ? {} : { elicitation: {} },
+    ...lacks === "tasks" ? {} : { extensions: { [McpProtocol.TasksExtension]: {} } }
+  }
+})
 
 /** Sends a request to any server, and waits for the first answer that comes; `undefined` is none. */
 const sender = ({ auditor, network, story }: Town, client: Process, owner: TaskOwner.TaskOwner) =>
-(method: string, params: Schema.JsonObject): Effect.Effect<Answer | undefined> =>
+(method: string, params: Schema.JsonObject, lacks?: Lack): Effect.Effect<Answer | undefined> =>
   Effect.callback((resume) => {
-    const sent = auditor.sent(owner, method, params)
+    const sent = auditor.sent(owner, method, params, lacks)
     story.asks(client.name, method, params)
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } })
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: metaWithout(lacks) } })
     let isOver = false
     const finish = (answer: Answer | undefined) => {
       if (isOver) return
@@ -46,7 +51,8 @@ const sender = ({ auditor, network, story }: Town, client: Process, owner: TaskO
     network.send({ client, from: client.name, owner, body, headers: undefined }, {
       onMessage: (text, server) => {
         if (isOver) return
-        const answer = decodeReply(text)
+        const said = decodeReply(text)
+        const answer = "method" in said ? { result: said.params } : said
         auditor.answered(sent, server, answer)
         finish(answer)
       },

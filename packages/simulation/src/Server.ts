@@ -24,6 +24,7 @@ import * as PubSub from "effect/PubSub"
 import * as Scope from "effect/Scope"
 import type { Room } from "./Desk.ts"
 import type { Process } from "./Process.ts"
+import { CurrentRequest, type Served } from "./Served.ts"
 import type { Connection } from "./SharedServices.ts"
 import * as Tools from "./Tools.ts"
 
@@ -61,6 +62,8 @@ export interface ServerOptions {
   readonly runner: Runner
   /** Hears of every command that the engine of a process is given, and of what became of it. */
   readonly around: (process: Process, engine: TaskEngine.TaskEngine["Service"]) => TaskEngine.TaskEngine["Service"]
+  /** Hears that a process has done with a request whose client has gone away. */
+  readonly onLeft: (process: Process, served: Served) => void
   /** Hears why a process can never start. */
   readonly onDefect: (text: string) => void
   /** Sends a signal to everyone. */
@@ -161,19 +164,18 @@ export class Server {
       hear(undefined, true)
       return () => undefined
     }
+    const { process } = running
+    const served: Served = { sinceMs: process.world.now, taskId: undefined }
     const send = (text: string) => Effect.sync(() => hear(text, false))
-    return running.process.run(
-      Effect.provideService(
-        Effect.flatMap(
-          running.handle({ headers: message.headers, body: message.body }),
-          (answer) => "run" in answer ? answer.run(send) : Effect.succeed(answer)
-        ),
-        TaskOwner.CurrentOwner,
-        message.owner
+    return process.run(
+      Effect.flatMap(
+        running.handle({ headers: message.headers, body: message.body }),
+        (answer) => "run" in answer ? answer.run(send) : Effect.succeed(answer)
+      ).pipe(
+        Effect.provideService(TaskOwner.CurrentOwner, message.owner),
+        Effect.provideService(CurrentRequest, served)
       ),
-      (exit) => {
-        if (Exit.isSuccess(exit)) hear(exit.value.body, true)
-      }
+      (exit) => Exit.isSuccess(exit) ? hear(exit.value.body, true) : this.options.onLeft(process, served)
     )
   }
 

@@ -90,9 +90,11 @@ const make = <const Name extends string>(name: Name, more: TaskTool.TaskPolicy) 
 const Kit = Toolkit.make(
   // So long that a task that nobody finds is still there when everything has calmed down.
   make("resumable", { recovery: "resume", maxLostAttempts: 3, ttl: "90 seconds" }),
-  make("once", { recovery: "fail" }),
+  make("once", { recovery: "fail", undeclared: "reject" }),
   make("brief", { recovery: "resume", ttl: "12 seconds", resultTtl: "4 seconds" }),
-  make("quick", { recovery: "resume", inlineWithin: "1 second" })
+  make("quick", { recovery: "resume", inlineWithin: "1 second" }),
+  // Longer than a client waits before it first repeats a request.
+  make("slow", { recovery: "resume", pollInterval: "3 seconds" })
 )
 
 /**
@@ -100,7 +102,14 @@ const Kit = Toolkit.make(
  *
  * @since 0.1.0
  */
-export const toolNames = ["resumable", "once", "brief", "quick"] as const
+export const toolNames = ["resumable", "once", "brief", "quick", "slow"] as const
+
+/**
+ * The tools that only clients with the tasks extension may call.
+ *
+ * @since 0.2.0
+ */
+export const needsTasks: ReadonlyArray<(typeof toolNames)[number]> = ["once"]
 
 const form = { message: "What is it?", schema: Schema.Struct({ word: Schema.String }) }
 
@@ -245,7 +254,9 @@ export const tools: TaskTools.TaskTools["Service"] = Effect.runSync(Effect.scope
   Effect.map(
     Layer.build(
       TaskTools.layer(Kit).pipe(
-        Layer.provide(Kit.toLayer({ resumable: handler, once: handler, brief: handler, quick: handler })),
+        Layer.provide(
+          Kit.toLayer({ resumable: handler, once: handler, brief: handler, quick: handler, slow: handler })
+        ),
         Layer.provide(TaskLimits.layer(limits))
       )
     ),

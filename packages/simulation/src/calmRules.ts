@@ -36,7 +36,12 @@ const runOf = (file: TaskFile, task: Task.Task): HandlerRun | undefined =>
 /** Whether what a tool asked last under a key is answered. */
 const isAnswered = (key: string) => (task: Task.Task): boolean => asked(task, key).at(-1)?.state === "answered"
 
-const isStopping = (task: Task.Task): boolean =>
+/**
+ * Whether a task has ended, or is to.
+ *
+ * @since 0.2.0
+ */
+export const isStopping = (task: Task.Task): boolean =>
   TaskInvariants.hasEnded(task) || (task.status === "working" && task.cancelRequested)
 
 /**

@@ -9,7 +9,9 @@ import type * as Schema from "effect/Schema"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { RuleName, Violation } from "./Audit.ts"
 import type { Process } from "./Process.ts"
+import type { Lack } from "./Scenario.ts"
 import type { TaskFile, Version } from "./TaskFile.ts"
+import { needsTasks } from "./Tools.ts"
 
 type Found = ReadonlyArray<Violation>
 
@@ -64,6 +66,23 @@ export const judge = (exchange: Exchange, file: TaskFile): Found => {
     default:
       return cancelled(file)
   }
+}
+
+/** What a request has of itself before it is answered. */
+interface Undeclared extends Pick<Exchange, "method" | "params"> {
+  readonly lacks: Lack | undefined
+}
+
+/** Judges an answer by what its client does not declare: it is not asked, and has nothing to do with tasks. */
+export const undeclared = ({ lacks, method, params }: Undeclared, answer: Answer): Found => {
+  const { inputRequests = {}, resultType } = "result" in answer ? answer.result : {}
+  const isAsked = Object.keys(Object(inputRequests)).length > 0
+  if (lacks === "elicitation") return isAsked ? breach("asked-undeclared", `${method} shows a question`) : none
+  if (lacks === undefined) return none
+  const code = "error" in answer ? answer.error.code : undefined
+  const isNeeded = method !== "tools/call" || needsTasks.some((name) => name === params["name"])
+  const isRight = code === -32603 || (isNeeded ? code === -32021 : code !== -32021 && resultType !== "task")
+  return isRight ? none : breach("task-undeclared", `${method} is answered with ${code ?? String(resultType)}`)
 }
 
 const created = ({ answer, owner }: Exchange, file: TaskFile): Found => {

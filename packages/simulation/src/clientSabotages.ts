@@ -28,6 +28,14 @@ export const clientSabotages: ReadonlyArray<Sabotage> = [
     is: `limits.minPollMs`
   },
   {
+    name: "poll interval ignored when a poll fails",
+    rule: "polled-early",
+    file: session,
+    was: `      atLeastMs: observer(session).pollMs,
+`,
+    is: ``
+  },
+  {
     name: "poll sent again with every notification",
     rule: "polled-early",
     file: observation,

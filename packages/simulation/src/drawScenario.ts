@@ -12,7 +12,6 @@ import { runnerNames } from "./runners.ts"
 import type { Call, ClientPlan, ClockPlan, LibraryPlan, Manner, Scenario, Trouble } from "./Scenario.ts"
 import * as Script from "./Script.ts"
 import * as situations from "./situations.ts"
-import { toolNames } from "./Tools.ts"
 
 const draw = (dice: Dice, chance: number, low: number, high: number): number | undefined =>
   dice.chance(chance) ? dice.between(low, high) : undefined
@@ -70,9 +69,11 @@ const manners: readonly [Manner, ...ReadonlyArray<Manner>] = [
   "right", "right", "right", "late", "twice", "wrong", "unknown", "declines", "never"
 ]
 
+const tools = ["resumable", "once", "brief", "quick", "resumable"] as const
+
 const drawCall = (dice: Dice, calmAtMs: number): Call => ({
   atMs: dice.between(0, calmAtMs - 5_000),
-  tool: dice.pick([...toolNames, "resumable"]),
+  tool: dice.pick(tools),
   script: drawScript(dice),
   manner: dice.pick(manners),
   cancelAfterMs: draw(dice, 0.35, 0, dice.pick([500, 6_000, 20_000])),
@@ -157,9 +158,10 @@ const drawRates = (dice: Dice): Rates => {
 /** How long it is between two calls of a situation, in milliseconds. */
 const betweenMs = 1_000
 
-/** In how many worlds a rare situation is brought about, of a task and of a client. */
+/** In how many worlds a rare situation is brought about: of a task, of a client, and of what is declared. */
 const rareness = 0.2
 const rarenessOfClient = 0.16
+const rarenessOfDeclaration = 0.06
 
 /**
  * Draws a scenario. The same seed and size give the same scenario; `size` is how many times as large and long it is.
@@ -174,10 +176,12 @@ export const drawScenario = (seed: number, size = 1): Scenario => {
   const there = { servers, clients, calmAtMs }
   const rare = dice.stream("situation")
   const rareOfClient = dice.stream("situation of a client")
+  const declared = dice.stream("situation of a declaration")
   const brought = [
     // Its troubles name its client by its number: it is the first of those that are added.
     ...rareOfClient.chance(rarenessOfClient) ? [situations.drawOfClient(rareOfClient, clients, there)] : [],
-    ...rare.chance(rareness) ? [situations.draw(rare, rare.pick(situations.aims), there)] : []
+    ...rare.chance(rareness) ? [situations.draw(rare, rare.pick(situations.aims), there)] : [],
+    ...declared.chance(rarenessOfDeclaration) ? [situations.drawOfDeclaration(declared, clients, there)] : []
   ]
   return {
     seed,

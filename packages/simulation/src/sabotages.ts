@@ -160,6 +160,63 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     is: `() => Result.succeed({ action, content })`
   },
   {
+    name: "task made for a client without the extension",
+    rule: "task-undeclared",
+    file: "server/src/internal/callTool.ts",
+    was: `if (Option.isSome(settings) && request.declaresTasks && decoded.success.mode`,
+    is: `if (Option.isSome(settings) && decoded.success.mode`
+  },
+  {
+    name: "tool that needs the extension run without",
+    rule: "task-undeclared",
+    file: "server/src/internal/callTool.ts",
+    was: `settings.value.undeclared === "reject" && !request.declaresTasks`,
+    is: `settings.value.undeclared === "never" && !request.declaresTasks`
+  },
+  {
+    name: "polls let at tasks without the extension",
+    rule: "task-undeclared",
+    file: "server/src/internal/methods.ts",
+    was: `["tasks/get", { requiresTasks: true,`,
+    is: `["tasks/get", { requiresTasks: false,`
+  },
+  {
+    name: "answers let at tasks without the extension",
+    rule: "task-undeclared",
+    file: "server/src/internal/methods.ts",
+    was: `["tasks/update", { requiresTasks: true,`,
+    is: `["tasks/update", { requiresTasks: false,`
+  },
+  {
+    name: "cancels let at tasks without the extension",
+    rule: "task-undeclared",
+    file: "server/src/internal/methods.ts",
+    was: `["tasks/cancel", { requiresTasks: true,`,
+    is: `["tasks/cancel", { requiresTasks: false,`
+  },
+  {
+    name: "tasks listened to without the extension",
+    rule: "task-undeclared",
+    file: "server/src/internal/listen.ts",
+    was: `  if (!declaresTasks) return refuse(WireError.tasksRequired)
+`,
+    is: ``
+  },
+  {
+    name: "client asked that cannot be",
+    rule: "asked-undeclared",
+    file: handle,
+    was: `if (!questions.isDeclared(worker.task.capabilities, question.requires)) {`,
+    is: `if (globalThis.never) {`
+  },
+  {
+    name: "task left to run whose caller went away",
+    rule: "task-left",
+    file: "server/src/internal/callTool.ts",
+    was: `  engine.cancel(owner, stored.task.taskId).pipe(`,
+    is: `  Effect.void.pipe(`
+  },
+  {
     name: "task denied when the reply to its creation is lost",
     rule: "create-denied",
     file: engine,

@@ -194,6 +194,40 @@ const ofClients = [
   endedWithAWait
 ] as const
 
+/** A client without the tasks extension calls a tool that would be a task, and tries what is for others. */
+const withoutTasks: DrawOfClient = (dice, atMs) => ({
+  call: {
+    atMs,
+    tool: dice.pick(["resumable", "quick", "once"]),
+    script: dice.pick(["sleep 500; end ok", "ask a; end ok", "end error"]),
+    manner: "right",
+    lacks: "tasks"
+  },
+  times: 2,
+  troubles: []
+})
+
+/** A tool asks whoever cannot be asked. */
+const withoutElicitation: DrawOfClient = (dice, atMs) => ({
+  call: {
+    atMs,
+    tool: dice.pick(["resumable", "quick"]),
+    script: "sleep 100; ask a; end ok",
+    manner: "right",
+    lacks: "elicitation"
+  },
+  troubles: []
+})
+
+/** Polls fail for a while of a task that is to be polled less often than what fails is repeated. */
+const polledInVain: DrawOfClient = (dice, atMs) => ({
+  library,
+  call: { atMs, tool: "slow", script: "sleep 12000; end ok", manner: "right" },
+  troubles: [{ kind: "outage", atMs: atMs + dice.between(500, 3_000), forMs: dice.between(4_000, 8_000) }]
+})
+
+const ofDeclarations = [withoutTasks, withoutElicitation, polledInVain] as const
+
 /** How long a situation lasts. */
 const lastsMs = 20_000
 
@@ -234,6 +268,17 @@ export const drawOfClient = (
   client: number,
   world: { readonly calmAtMs: number; readonly servers: number }
 ): Situation => dice.pick(ofClients)(dice, drawBegin(dice, world), { client, servers: numbers(world.servers) })
+
+/**
+ * Draws a situation that what a client or a tool declares makes special.
+ *
+ * @since 0.2.0
+ */
+export const drawOfDeclaration = (
+  dice: Dice,
+  client: number,
+  world: { readonly calmAtMs: number; readonly servers: number }
+): Situation => dice.pick(ofDeclarations)(dice, drawBegin(dice, world), { client, servers: numbers(world.servers) })
 
 /**
  * Draws a situation for a world that calms down at a time and has so many servers.

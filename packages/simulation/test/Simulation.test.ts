@@ -40,7 +40,7 @@ describe("a simulation", () => {
     }))
 
   it("has the history of its scenario, however that was written", () => {
-    for (const seed of [5, 6, 7, 8]) {
+    for (const seed of [5, 6, 7, 8, 36, 57]) {
       const scenario = drawScenario(seed)
       const again = read(ScenarioText.print(scenario))
       assert.strictEqual(ScenarioText.print(again), ScenarioText.print(scenario))
@@ -70,6 +70,7 @@ describe("a scenario", () => {
       ["sed 7", /^sed 7: it is no line/],
       ["call at 1: resumable, answers right: end ok", /a call comes after its client/],
       ["client ada\ncall at 1: other, answers right: end ok", /no such tool/],
+      ["client ada\ncall at 1: once, answers right, lacks hope: end ok", /no such way to call/],
       ["client ada\ncall at 1: once, answers right: dance", /"dance" is nothing that a tool can do/],
       ["client ada\ncall at 1: once, answers right: step x", /"step" is followed by 2 words/],
       ["client ada\ncall at 1: once, answers right: sleep long", /a number is missing/],
@@ -92,7 +93,7 @@ describe("a scenario", () => {
       "client bob with library ahead -20 pace 0.99 patience 20000",
       "client ada snoops",
       "call at 100: once, answers late after 70, cancels after 50, gives up after 900: step x 10; askfor a 5; end ok",
-      "call at 100: once, answers right:",
+      "call at 100: once, answers right, lacks tasks:",
       "trouble at 5: crash server 1 for 7",
       "trouble at 5: isolation server 1 for 7",
       "trouble at 5: partition client 1 server 1 for 7",

@@ -11,6 +11,14 @@ const worlds = Array.from({ length: 40 }, (_, index) => index + 1)
 
 type Draw = (dice: Dice, world: { readonly calmAtMs: number; readonly servers: number }) => situations.Situation
 
+/** What each of many worlds comes to that has nothing else in it. */
+const reachedBy = (drawn: typeof situations.drawOfClient): ReadonlyArray<ReadonlyArray<string>> =>
+  worlds.map((seed) => {
+    const { coverage: { counts }, violations } = Simulation.run(only(seed, (dice, world) => drawn(dice, 0, world)))
+    assert.deepStrictEqual(violations, [], `seed ${seed}`)
+    return [...counts.faults.keys(), ...counts.outcomes.keys()]
+  })
+
 const only = (seed: number, draw: Draw): Scenario => {
   const dice = new Dice(seed)
   const servers = Array.from({ length: dice.between(1, 3) }, () => ({ aheadMs: 0, pace: 1 }))
@@ -43,14 +51,16 @@ describe("a rare situation", () => {
   }
 
   it("lets a client answer, again after its death, bear that no server takes it, and leave before it has an id", () => {
-    const reached = worlds.map((seed) => {
-      const scenario = only(seed, (dice, world) => situations.drawOfClient(dice, 0, world))
-      const { coverage: { counts }, violations } = Simulation.run(scenario)
-      assert.deepStrictEqual(violations, [], `seed ${seed}`)
-      return [...counts.faults.keys(), ...counts.outcomes.keys()]
-    })
+    const reached = reachedBy(situations.drawOfClient)
     for (const what of ["client-crash", "client-clock-jump", "user-gives-up", "library: Value"]) {
       assert.isAtLeast(reached.filter((names) => names.includes(what)).length, 5, what)
+    }
+  })
+
+  it("lets a client call without the tasks extension, be refused where it cannot, and bear that its polls fail", () => {
+    const reached = reachedBy(situations.drawOfDeclaration)
+    for (const what of ["call answered directly", "call refused", "saw failed", "library: Value"]) {
+      assert.isAtLeast(reached.filter((names) => names.includes(what)).length, 2, what)
     }
   })
 })

@@ -21,6 +21,24 @@ export type Decision =
 
 type Breaches = TaskInvariants.Breaches
 
+/** What no handler of the model does, and every task must refuse: another thing under a name that is known. */
+const forbidden = (task: Task.Task): ReadonlyArray<TaskCommand> => {
+  if (TaskInvariants.hasEnded(task)) return []
+  const { attempt, lastUpdatedAt: at, questions, steps } = task
+  const request = { method: "elicitation/create", params: { message: "Another?" } } as const
+  return [
+    ...questions.map(({ key }) => ({ _tag: "Ask", at, attempt, key, request } as const)),
+    ...steps.map(({ name }) => ({ _tag: "RecordStep", at, attempt, name, value: "another" } as const))
+  ]
+}
+
+/** What is broken by that which a task does not refuse though it must. */
+const ofForbidden = (task: Task.Task): Breaches =>
+  forbidden(task).flatMap((command) => {
+    const next = TaskMachine.step(task, command)
+    return Result.isFailure(next) ? [] : TaskInvariants.ofStep(task, command, next.success)
+  })
+
 /**
  * What the store of the model holds, numbered from 1.
  *
@@ -78,7 +96,7 @@ export class Records {
       _tag: "Written",
       record: this.number({ task, version: replaced.version + 1 }),
       task,
-      breaches: TaskInvariants.ofStep(replaced.task, command, task)
+      breaches: [...TaskInvariants.ofStep(replaced.task, command, task), ...ofForbidden(task)]
     }
   }
 }
