@@ -11,7 +11,13 @@ const { accept, asking, call, owner } = FleetTools
 
 const count = 5_000
 const concurrency = 4
-const options: Fleet.ProcessOptions = { concurrency, lease: "15 seconds", heartbeat: "1 day", scan: "1 day" }
+const options: Fleet.ProcessOptions = {
+  concurrency,
+  lease: "15 seconds",
+  heartbeat: "1 day",
+  scan: "1 day",
+  limits: { maxLiveTasks: 2 * count }
+}
 
 const parameters = Schema.Struct({ text: Schema.String })
 

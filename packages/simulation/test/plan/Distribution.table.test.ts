@@ -22,7 +22,7 @@ const bad: ReadonlyArray<readonly [text: string, expected: RegExp]> = [
   ["normal:3s,1", /^one of fixed:TIME/],
   ["fixed", /^fixed:TIME, with a time such as 500ms/],
   ["fixed:30", /a time such as 500ms, 30s, 2m, 1.5h or 7d/],
-  ["fixed:-3s", /a time such as/],
+  ["fixed:-3s", /a time from 0 on/],
   ["fixed:3 s", /a time such as/],
   ["fixed:3s,4s", /^fixed:TIME$/],
   ["fixed:99999d", /a time of at most 3650d/],
