@@ -22,8 +22,8 @@ const meanings = {
  * **Details**
  *
  * `Corrupt` means that a record is not what this library wrote, and `TooLarge` that a write would make it one that
- * cannot be kept or read; both stay. All other reasons may go away by themselves. `ReadOnly`, `Full`, `NotReady` and `TooLarge`
- * are refusals: a write that ended so was not written.
+ * cannot be kept or read; both stay. All other reasons may go away by themselves. `ReadOnly`, `Full`, `NotReady` and
+ * `TooLarge` are refusals: a write that ended so was not written.
  *
  * @category errors
  * @since 0.1.0

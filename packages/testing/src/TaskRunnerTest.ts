@@ -17,6 +17,7 @@ import * as runnerCrashes from "./internal/runnerCrashes.ts"
 import * as runnerFaults from "./internal/runnerFaults.ts"
 import * as runnerLimits from "./internal/runnerLimits.ts"
 import * as runnerLostReplies from "./internal/runnerLostReplies.ts"
+import * as runnerPatience from "./internal/runnerPatience.ts"
 import * as runnerRefusals from "./internal/runnerRefusals.ts"
 import * as runnerReplicas from "./internal/runnerReplicas.ts"
 import * as runnerRequests from "./internal/runnerRequests.ts"
@@ -71,6 +72,7 @@ export const cases: ReadonlyArray<Suite.Case<Place, Capability>> = [
   ...runnerCalls.cases,
   ...runnerRequests.cases,
   ...runnerLimits.cases,
+  ...runnerPatience.cases,
   ...runnerRefusals.cases,
   ...runnerCallers.cases,
   ...runnerRestarts.cases,

@@ -10,7 +10,7 @@
  * @since 0.1.0
  */
 import * as McpProtocol from "@effect-mcp-tasks/core/McpProtocol"
-import * as Task from "@effect-mcp-tasks/core/Task"
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskWire from "@effect-mcp-tasks/core/TaskWire"
 import * as TaskEngine from "@effect-mcp-tasks/engine/TaskEngine"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
@@ -33,6 +33,8 @@ import * as TestClock from "effect/testing/TestClock"
 import * as FaultyStore from "./FaultyStore.ts"
 import * as alarmClock from "./internal/alarmClock.ts"
 import * as aside from "./internal/aside.ts"
+import { NeverReached, NotAsked } from "./internal/disappointment.ts"
+import * as handlersAtWork from "./internal/handlersAtWork.ts"
 import type { Refused } from "./internal/protocolClient.ts"
 import * as protocolClient from "./internal/protocolClient.ts"
 import * as realWorld from "./internal/realWorld.ts"
@@ -51,39 +53,14 @@ export { Refused } from "./internal/protocolClient.ts"
 export { NoReply } from "./internal/silence.ts"
 
 /**
- * The task will not get into the status that was waited for, since it has ended; or the call was answered directly.
- *
- * @category errors
  * @since 0.1.0
  */
-export class NeverReached extends Schema.TaggedError<NeverReached>()("NeverReached", {
-  wanted: Schema.String,
-  /** What there is instead, as the client sees it. */
-  seen: Schema.Json
-}) {
-  override get message(): string {
-    return `Waited for ${this.wanted}, which cannot come any more: ${JSON.stringify(this.seen)}`
-  }
-}
+export { NeverReached } from "./internal/disappointment.ts"
 
 /**
- * The task does not ask what was to be answered. A server ignores such an answer, so that a mistaken key would go
- * unnoticed: nothing was sent.
- *
- * @category errors
  * @since 0.2.0
  */
-export class NotAsked extends Schema.TaggedError<NotAsked>()("NotAsked", {
-  key: Schema.String,
-  status: Task.TaskStatus,
-  /** The keys under which the task asks. */
-  asked: Schema.Array(Schema.String)
-}) {
-  override get message(): string {
-    const instead = this.asked.length === 0 ? `it is ${this.status}` : `it asks under ${JSON.stringify(this.asked)}`
-    return `The task asks nothing under ${JSON.stringify(this.key)}: ${instead}`
-  }
-}
+export { NotAsked } from "./internal/disappointment.ts"
 
 /**
  * A task that has ended, as its client sees it.
@@ -135,9 +112,9 @@ export interface TestTask {
  *
  * **Details**
  *
- * Every request ends. One whose reply is late lets time pass until it comes. One that will have no reply, since its
- * process has crashed or its store was told to drop it, or that has none after a thousand turns of the clock, dies with
- * `NoReply`, which names the fault.
+ * Every request ends. One whose reply is late lets time pass until it comes, however long its tool takes. One that will
+ * have no reply, since its process has crashed or its store was told to drop it, dies with `NoReply`, which names the
+ * fault; so does one that has none after a thousand turns of the clock in which no handler was at work.
  *
  * @category models
  * @since 0.1.0
@@ -184,6 +161,7 @@ interface Process {
   readonly shutdown: Effect.Effect<void>
   readonly crash: Effect.Effect<void>
   readonly hasCrashed: Effect.Effect<boolean>
+  readonly isAtWork: () => boolean
 }
 
 /** `Embedded.layer` with a sweeper that rests longer: each time it wakes, a test that waits for hours wakes too. */
@@ -199,12 +177,13 @@ const start = Effect.fnUntraced(function*<E, R>(tools: Layer.Layer<TaskTools, E,
   let isDead = false
   const gated = FaultyStore.around(store, (_call, effect) =>
     Effect.suspend(() => isDead ? silence.keep("its process has gone, by restart(\"crash\")") : effect))
+  const handlers = handlersAtWork.make(yield* Clock.Clock)
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(
     Layer.fresh(
       Dispatcher.layer({ name: "test", version: "0" }).pipe(
         Layer.provide(engine),
-        Layer.provide(tools),
+        Layer.provide(handlers.watch(tools)),
         Layer.provide(Layer.succeed(TaskStore.TaskStore, gated))
       )
     ),
@@ -217,7 +196,8 @@ const start = Effect.fnUntraced(function*<E, R>(tools: Layer.Layer<TaskTools, E,
     handle: Context.get(context, Dispatcher.Dispatcher).handle,
     shutdown: Scope.close(scope, Exit.void),
     crash: Option.isSome(faults) ? Effect.andThen(dies, faults.value.restart) : dies,
-    hasCrashed: Option.isSome(faults) ? faults.value.hasCrashed : Effect.succeed(false)
+    hasCrashed: Option.isSome(faults) ? faults.value.hasCrashed : Effect.succeed(false),
+    isAtWork: handlers.isAny
   }
   return started
 })
@@ -268,7 +248,11 @@ const makeTask = (taskId: string, { look, send, time }: Sending): TestTask => {
       return Effect.flatMap(
         when((task): task is Wanted | EndedTask => isWanted(task) || hasEnded(task)),
         (task) =>
-          isWanted(task) ? Effect.succeed(task) : Effect.fail(new NeverReached({ wanted: status, seen: { ...task } }))
+          isWanted(task)
+            ? Effect.succeed(task)
+            : Effect.fail(
+              new NeverReached({ wanted: status, seen: { ...task }, hasOverrun: time.hasOverrun() })
+            )
       )
     },
     answer,
@@ -316,11 +300,17 @@ export const layer = <E, R>(
     Effect.gen(function*() {
       const clock = alarmClock.make(yield* testClock)
       const services = Context.add(yield* Effect.context<R | TaskStore.TaskStore>(), Clock.Clock, clock)
+      let isAtWork = () => false
       const time: Time = {
         ...yield* realWorld.make,
+        isAtWork: () => isAtWork(),
         goOn: Effect.suspend(() => TestClock.adjust(clock.untilNextUnsafe() ?? 0))
       }
-      const begin = replies.whileTimePasses("start of the server", Effect.provideContext(start(tools), services), time)
+      const starting = Effect.provideContext(start(tools), services)
+      const begin = Effect.tap(replies.whileTimePasses("start of the server", starting, time), (started) =>
+        Effect.sync(() => {
+          isAtWork = started.isAtWork
+        }))
       const end = (how: "crash" | "shutdown") =>
         replies.whileTimePasses(how, silence.unheard(process[how]), time)
       let process = yield* begin

@@ -17,6 +17,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import * as BrokenCalls from "./BrokenCalls.ts"
+import * as BrokenPatience from "./BrokenPatience.ts"
 import { type BrokenRunner, callers, handlers, single, stores } from "./BrokenRunners.ts"
 import * as Trial from "./Trial.ts"
 
@@ -244,7 +245,8 @@ const replicated: ReadonlyArray<BrokenRunner> = [
 ]
 
 describe("the suite for runners", () => {
-  for (const { fleet, name, noticedBy, step = 0 } of [...BrokenCalls.all, ...embedded, ...replicated]) {
+  const broken = [...BrokenCalls.all, ...BrokenPatience.all, ...embedded, ...replicated]
+  for (const { fleet, name, noticedBy, step = 0 } of broken) {
     it.effect(`notices that ${name}`, () =>
       Effect.gen(function*() {
         const cases = Trial.named(TaskRunnerTest.cases, noticedBy)

@@ -2,7 +2,7 @@
 import { TaskSignal } from "@effect-mcp-tasks/engine"
 import * as TaskSignalTest from "@effect-mcp-tasks/testing/TaskSignalTest"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, PubSub, type Scope, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Option, PubSub, type Scope, Semaphore } from "effect"
 import * as interruption from "../src/internal/interruption.ts"
 import * as Trial from "./Trial.ts"
 
@@ -46,6 +46,69 @@ const hubs: ReadonlyArray<BrokenSignal> = ([
     "waits for no subscriber, and keeps little for one that never reads",
     "waits for no subscriber, and keeps little for one that never reads, between processes"
   ]
+}))
+
+const eachTime = "is heard each time that it is said, once, as soon as it was heard before"
+const anyText = "carries ids of any text, and no other"
+
+const epochMillis = Effect.clockWith((clock) => clock.currentTimeMillis)
+
+/** Signals that are dropped for good where the same one was said shortly before. */
+const hasty: ReadonlyArray<BrokenSignal> = [
+  {
+    name: "a task is named once in 200 milliseconds",
+    place: publishing((signal) => {
+      const last = new Map<string, number>()
+      return (taskId) =>
+        Effect.flatMap(epochMillis, (now) => {
+          if (now - (last.get(taskId) ?? -Infinity) < 200) return Effect.void
+          last.set(taskId, now)
+          return signal.publish(taskId)
+        })
+    }),
+    noticedBy: [eachTime, `${eachTime}, between processes`]
+  },
+  {
+    name: "the task that was named last is not named again for 15 milliseconds",
+    place: publishing((signal) => {
+      let last = { taskId: "", at: -Infinity }
+      return (taskId) =>
+        Effect.flatMap(epochMillis, (now) => {
+          if (taskId === last.taskId && now - last.at < 15) return Effect.void
+          last = { taskId, at: now }
+          return signal.publish(taskId)
+        })
+    }),
+    noticedBy: [eachTime, `${eachTime}, between processes`]
+  },
+  {
+    name: "a task is not named again while anyone has yet to read that it was",
+    place: Effect.suspend(() => {
+      const subscriptions = new Set<PubSub.Subscription<string>>()
+      const said = new Set<string>()
+      const isUnread = (subscription: PubSub.Subscription<string>) =>
+        Option.getOrElse(PubSub.remainingUnsafe(subscription), () => 0) > 0
+      return shared((signal) =>
+        Effect.succeed({
+          subscribe: Effect.tap(signal.subscribe, (subscription) => Effect.sync(() => subscriptions.add(subscription))),
+          publish: (taskId) =>
+            Effect.suspend(() => {
+              if (said.has(taskId) && [...subscriptions].some(isUnread)) return Effect.void
+              said.add(taskId)
+              return signal.publish(taskId)
+            })
+        })
+      )
+    }),
+    noticedBy: [eachTime, `${eachTime}, between processes`]
+  }
+]
+
+/** Signals that go as a list of ids, with something between two of them. */
+const listed: ReadonlyArray<BrokenSignal> = [",", " ", "\n", ";", "|", "\0", "\x1f", ":"].map((separator) => ({
+  name: `ids are a list with ${JSON.stringify(separator)} between two of them`,
+  place: publishing((signal) => (taskId) => Effect.forEach(taskId.split(separator), signal.publish, { discard: true })),
+  noticedBy: [anyText, `${anyText}, between processes`]
 }))
 
 const broken: ReadonlyArray<BrokenSignal> = [
@@ -92,10 +155,12 @@ const broken: ReadonlyArray<BrokenSignal> = [
         })
     }),
     noticedBy: [
-      "is heard each time that it is said",
-      "is heard each time that it is said, between processes"
+      eachTime,
+      `${eachTime}, between processes`
     ]
   },
+  ...hasty,
+  ...listed,
   {
     name: "one in 1,500 names another task",
     place: publishing((signal) => {

@@ -21,13 +21,14 @@ const main = Effect.fn(function*(options: flags.PlanOptions) {
   if (Result.isFailure(settings)) return yield* program.refuse(settings.failure)
   const plan = Plan.run(settings.success)
   const listening = settings.success.listening === 1 ? undefined : Plan.run({ ...settings.success, listening: 1 })
+  yield* Console.log(
+    options.json ? JSON.stringify(report.toJson(plan, listening), undefined, 2) : report.print(plan, listening)
+  )
+  // The plan comes first: it has been made, whether there is a place for the chart or not.
   if (Option.isSome(options.svg)) {
     const fs = yield* FileSystem.FileSystem
     yield* fs.writeFileString(options.svg.value, chart.draw(plan, listening))
   }
-  yield* Console.log(
-    options.json ? JSON.stringify(report.toJson(plan, listening), undefined, 2) : report.print(plan, listening)
-  )
 }, Effect.catchTag("PlatformError", (error) => program.refuse(`The chart could not be written: ${error.message}`)))
 
 program.run(

@@ -30,6 +30,8 @@ const counted = (): ReadonlyMap<string, number> => {
 export interface RealWorld {
   /** Waits until nothing real is under way, for two seconds at most; says whether anything was. */
   readonly settled: Effect.Effect<boolean>
+  /** Whether something took longer than that, so that time went on without it. */
+  readonly hasOverrun: () => boolean
   /** Whether anything real is under way, though it were waited for before. */
   readonly isBusy: Effect.Effect<boolean>
   /** Lets so many milliseconds pass, of which others do not see that something is under way. */
@@ -57,6 +59,7 @@ const rest = (millis: number): Effect.Effect<void> =>
 export const make: Effect.Effect<RealWorld> = Effect.sync(() => {
   let usual = new Map([...counted()].filter(([kind]) => kind !== "Timeout"))
   let hasBegun = false
+  let hasOverrun = false
   let endless: ReadonlyMap<string, number> = new Map()
 
   const isBusy = (known: ReadonlyMap<string, number>) => {
@@ -78,8 +81,9 @@ export const make: Effect.Effect<RealWorld> = Effect.sync(() => {
       yield* TestClock.withLive(Effect.sleep(1))
     }
     endless = counted()
+    hasOverrun = true
     return false
   })
 
-  return { settled, isBusy: Effect.sync(() => isBusy(new Map())), rest }
+  return { settled, hasOverrun: () => hasOverrun, isBusy: Effect.sync(() => isBusy(new Map())), rest }
 })

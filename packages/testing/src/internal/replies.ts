@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { RealWorld } from "./realWorld.ts"
@@ -18,10 +19,15 @@ import * as silence from "./silence.ts"
 export interface Time extends RealWorld {
   /** Lets the clock go on to the next moment at which something wakes. */
   readonly goOn: Effect.Effect<void>
+  /** Whether a handler of the test is at work, and goes on as time does. */
+  readonly isAtWork: () => boolean
 }
 
 /** For how many turns of the clock a reply may be late: at one turn a minute, which is the sweeper's, for 16 hours. */
 const patience = 1_000
+
+/** For how many turns of the clock handlers may be at work meanwhile: at one each 5 seconds for more than five days. */
+const forbearance = 100_000
 
 /** How much longer a reply is waited for that a fault holds up, or something real, a millisecond of it each turn. */
 const indulgence = 4
@@ -76,7 +82,7 @@ const awaiting = Effect.fnUntraced(function*<A, E, R>(
 
 /**
  * Sends a request and waits for its reply; lets time pass where that takes some. Dies with `NoReply` where it will not
- * come, or has not come after a thousand turns of the clock.
+ * come, or has not come after a thousand turns of the clock in which no handler was at work.
  *
  * @since 0.2.0
  */
@@ -88,17 +94,27 @@ export const whileTimePasses = <A, E, R>(
   awaiting({ method, request, time }, (asking) =>
     Effect.gen(function*() {
       let left = patience * indulgence
+      let worked = 0
+      const begun = yield* Clock.currentTimeMillis
       for (let turn = 0; isPending(asking); turn++) {
-        if (left <= 0) return yield* noReply(method, asking, `it has not come in ${turn} turns of the clock`)
+        if (left <= 0 || worked >= forbearance) {
+          const took = Duration.format(Duration.millis((yield* Clock.currentTimeMillis) - begun))
+          const why = `it has not come in ${turn} turns of the clock, which are ${took}`
+          return yield* noReply(method, asking, worked >= forbearance ? `${why}${slow}` : why)
+        }
         yield* settle(asking, turn === 0 ? first : further)
         if (isPending(asking)) yield* time.settled
         if (!isPending(asking)) return
         const isBusy = yield* time.isBusy
         if (isBusy) yield* time.rest(1)
-        left -= isBusy || asking.holds.size > 0 ? 1 : indulgence
+        const isAtWork = time.isAtWork()
+        if (isAtWork) worked += 1
+        else left -= isBusy || asking.holds.size > 0 ? 1 : indulgence
         yield* time.goOn
       }
     }))
+
+const slow = "; a tool was at work all the time: it is slow, or it never ends"
 
 /**
  * Sends a request and waits for its reply, and leaves it to the test to let time pass. Dies with `NoReply` where it

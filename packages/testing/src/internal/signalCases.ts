@@ -69,6 +69,22 @@ const quiet = Effect.fnUntraced(function*(heard: Set<string>, looks: number) {
   yield* comes("nothing more", isCalm, Effect.void)
 })
 
+/**
+ * Whoever waits for signals, and goes on at the very moment at which one arrives: to look now and then would give the
+ * signal time. `before` is done at each look.
+ */
+const waiting = Effect.fnUntraced(function*(signal: Signal) {
+  const subscription = yield* signal.subscribe
+  return (what: string, before: Effect.Effect<void>, taskId = what) =>
+    Effect.raceFirst(
+      Effect.repeat(PubSub.take(subscription), { until: (heard) => heard === taskId }),
+      comes(what, () => false, before)
+    )
+})
+
+/** One task again and again, alone and in turn with another one. */
+const again: ReadonlyArray<string> = ["a", "a", "a", "b", "a", "b", "b", "a", "a", "b"]
+
 const numbered = (count: number) => Arr.range(1, count).map((n) => `task-${n}`)
 
 /** Ids of two tasks that are easily taken for each other: by how they begin, or by what a pattern makes of them. */
@@ -139,12 +155,15 @@ const ordinary: ReadonlyArray<SignalCase> = [
       assert.isFalse(two.has("b"))
     })),
 
-  ...both("is heard each time that it is said", ({ here, there }) =>
+  ...both("is heard each time that it is said, once, as soon as it was heard before", ({ here, there }) =>
     Effect.gen(function*() {
-      const heard = yield* listener(there)
-      for (const taskId of ["a", "a", "b", "a", "a"]) {
-        heard.clear()
-        yield* reaches(here, heard, taskId)
+      // Another one, who never reads, is nobody's concern.
+      yield* there.subscribe
+      const hears = yield* waiting(there)
+      yield* hears("ready", here.publish("ready"))
+      for (const taskId of again) {
+        yield* here.publish(taskId)
+        yield* hears(`${taskId}, said once more`, Effect.void, taskId)
       }
     })),
 
@@ -159,13 +178,21 @@ const ordinary: ReadonlyArray<SignalCase> = [
     }))
 ]
 
+/** Two words around each character of ASCII that might stand between two ids of a list. */
+const separated: ReadonlyArray<string> = Arr.range(0, 127)
+  .map((code) => String.fromCharCode(code))
+  .filter((character) => !/[a-z0-9]/i.test(character))
+  .map((character) => `one${character}two`)
+
 const ids: ReadonlyArray<SignalCase> = [
   ...both("carries ids of any text, and no other", ({ here, there }) =>
     Effect.gen(function*() {
       const heard = yield* listener(there)
       const texts = [...hostileTexts.map(([, text]) => text), "", "null", "[1]", "x".repeat(256), "€".repeat(256)]
+      // Side by side, as they go together where several are sent at once; and each alone.
+      yield* Effect.forEach(separated, (text) => reaches(here, heard, text), { concurrency: "unbounded" })
       for (const text of texts) yield* reaches(here, heard, text)
-      assert.deepStrictEqual([...heard].toSorted(), texts.toSorted())
+      assert.deepStrictEqual([...heard].toSorted(), [...texts, ...separated].toSorted())
     })),
 
   ...both("names the task that has changed, and none whose id is like its own", ({ here, there }) =>
