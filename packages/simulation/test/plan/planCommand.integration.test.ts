@@ -57,8 +57,7 @@ describe("npm run plan", () => {
       [["--ask", "2"], /--ask is a share from 0 to 1/],
       [["--ask", "many"], /--ask/],
       [["--tasks-per-hour", "-5"], /--tasks-per-hour/],
-      [["--tasks-per-hour", "1", "--hours", "0.5"], /less than one task/],
-      [[...small, "--svg", "/no/such/place/plan.svg"], /The chart could not be written/]
+      [["--tasks-per-hour", "1", "--hours", "0.5"], /less than one task/]
     ]
     for (const [args, why] of wrong) {
       const { status, stderr, stdout } = plan(...args)
@@ -67,4 +66,11 @@ describe("npm run plan", () => {
       assert.strictEqual(stdout, "")
     }
   }, 120_000)
+
+  it("keeps the table of a plan whose chart cannot be written", () => {
+    const { status, stderr, stdout } = plan(...small, "--svg", "/no/such/place/plan.svg")
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /The chart could not be written/)
+    assert.match(stdout, /^600 tasks an hour/)
+  })
 })
