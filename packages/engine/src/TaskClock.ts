@@ -17,6 +17,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
 import * as boundedRedis from "./internal/boundedRedis.ts"
+import * as boundedSql from "./internal/boundedSql.ts"
 import * as loop from "./internal/loop.ts"
 
 /**
@@ -80,7 +81,7 @@ export const layerReading = <E>(read: Effect.Effect<number, E>): Layer.Layer<nev
  * @category layers
  * @since 0.2.0
  */
-export const layerSql: Layer.Layer<never, SqlError.SqlError, SqlClient.SqlClient> = Layer.unwrap(
+export const layerSql: Layer.Layer<never, SqlError.SqlError, SqlClient.SqlClient> = boundedSql.within(Layer.unwrap(
   Effect.map(SqlClient.SqlClient, (client) => {
     const sql = client.withoutTransforms()
     const now = sql.onDialectOrElse({
@@ -89,7 +90,7 @@ export const layerSql: Layer.Layer<never, SqlError.SqlError, SqlClient.SqlClient
     })
     return layerReading(Effect.map(now, ([row]) => Number(row?.["now"])))
   })
-)
+))
 
 /**
  * Tells the time by the clock of a Redis server.

@@ -23,6 +23,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
 import * as boundedRedis from "./internal/boundedRedis.ts"
+import * as boundedSql from "./internal/boundedSql.ts"
 import * as loop from "./internal/loop.ts"
 import * as migrations from "./internal/migrations.ts"
 import * as queueWatch from "./internal/queueWatch.ts"
@@ -215,7 +216,7 @@ const columns = ["sequence", "id", "queue_name", "element", "state", "attempts",
 export const layerSqlWith = (
   options: SqlQueueOptions
 ): Layer.Layer<TaskQueue, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
-  Layer.unwrap(
+  boundedSql.within(Layer.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) => {
       const tableName = options.table ?? "mcp_task_queue"
       const checked = Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql)))
@@ -224,7 +225,7 @@ export const layerSqlWith = (
         Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName })))
       )
     })
-  )
+  ))
 
 /**
  * Keeps the queue in the SQL database that keeps the tasks: a task is created and offered in one transaction.

@@ -26,11 +26,12 @@ import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
+import * as boundedSql from "./internal/boundedSql.ts"
 import * as pollSignal from "./internal/pollSignal.ts"
 import * as remoteSignal from "./internal/remoteSignal.ts"
 
@@ -128,6 +129,15 @@ export const layerRedis: Layer.Layer<TaskSignal, never, Redis.Redis> = layerRedi
 const Postgres = Context.Service<PgClient.PgClient>("@effect/sql-pg/PgClient")
 
 /**
+ * Listens on a connection that is closed afterwards and not given back, which would take an answer from it. What ends
+ * in parallel leaves it no time for one, and then the client closes it.
+ */
+const listening = Effect.fnUntraced(function*(postgres: PgClient.PgClient, channel: string) {
+  const scope = yield* Effect.acquireRelease(Scope.make("parallel"), Scope.close)
+  return yield* Effect.timeout(Scope.provide(postgres.listen(channel), scope), boundedSql.limit)
+})
+
+/**
  * Does what `layerPostgres` does, with settings.
  *
  * @category layers
@@ -141,7 +151,7 @@ export const layerPostgresWith = (options: RemoteOptions): Layer.Layer<TaskSigna
       const channel = channelOf(options)
       return yield* remoteSignal.make({
         send: (texts) => Effect.forEach(texts, (text) => postgres.notify(channel, text), { discard: true }),
-        listen: Effect.map(postgres.listen(channel), (arriving) =>
+        listen: Effect.map(listening(postgres, channel), (arriving) =>
           Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ payload }) => payload)))
       }, heartbeatOf(options))
     })
@@ -184,7 +194,7 @@ export interface PollOptions {
 export const layerPollWith = (
   options: PollOptions
 ): Layer.Layer<TaskSignal, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
-  Layer.effect(
+  boundedSql.within(Layer.effect(
     TaskSignal,
     Effect.gen(function*() {
       const interval = Duration.fromInputUnsafe(options.interval ?? "1 second")
@@ -192,7 +202,7 @@ export const layerPollWith = (
       // A message to this process comes back after an interval at the earliest.
       return yield* remoteSignal.make(wire, Duration.max(heartbeatOf(options), Duration.times(interval, 3)))
     })
-  ).pipe(Layer.provide(Health.layer))
+  )).pipe(Layer.provide(Health.layer))
 
 /**
  * Carries signals between the processes that share any SQL database, which look for them every second.

@@ -31,6 +31,7 @@ import type * as Redis from "effect/persistence/Redis"
 import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import * as boundedSql from "./internal/boundedSql.ts"
 import * as memoryTaskStore from "./internal/memoryTaskStore.ts"
 import * as redisTaskStore from "./internal/redisTaskStore.ts"
 import * as sqlTaskStore from "./internal/sqlTaskStore.ts"
@@ -164,7 +165,7 @@ export const layerSql: Layer.Layer<
   TaskStore,
   Migrator.MigrationError | SqlError.SqlError,
   SqlClient.SqlClient
-> = Layer.effect(TaskStore, sqlTaskStore.make({ table: "mcp_tasks" }))
+> = boundedSql.within(Layer.effect(TaskStore, sqlTaskStore.make({ table: "mcp_tasks" })))
 
 /**
  * Does what `layerSql` does, in another table than `mcp_tasks`.
@@ -179,7 +180,7 @@ export const layerSql: Layer.Layer<
 export const layerSqlWith = (options: {
   readonly table: string
 }): Layer.Layer<TaskStore, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
-  Layer.effect(TaskStore, sqlTaskStore.make(options))
+  boundedSql.within(Layer.effect(TaskStore, sqlTaskStore.make(options)))
 
 /**
  * How a Redis store works.

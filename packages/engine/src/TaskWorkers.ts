@@ -16,6 +16,7 @@ import type * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as boundedRedis from "./internal/boundedRedis.ts"
+import * as boundedSql from "./internal/boundedSql.ts"
 import * as migrations from "./internal/migrations.ts"
 
 /**
@@ -87,7 +88,7 @@ const createTable = (table: string) =>
 export const layerSqlWith = (options: {
   readonly table?: string | undefined
 }): Layer.Layer<TaskWorkers, Migrator.MigrationError | SqlError.SqlError, SqlClient.SqlClient> =>
-  Layer.effect(
+  boundedSql.within(Layer.effect(
     TaskWorkers,
     Effect.gen(function*() {
       const table = options.table ?? "mcp_task_workers"
@@ -106,7 +107,7 @@ export const layerSqlWith = (options: {
         )
       }
     })
-  )
+  ))
 
 /**
  * Keeps the list in a table of the SQL database that keeps the tasks.

@@ -2,7 +2,7 @@ import { TaskStore } from "@effect-mcp-tasks/engine"
 import { completed, working } from "@effect-mcp-tasks/testing/StoredTasks"
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Array as Arr, Context, Effect, Fiber, Layer, Option, Result } from "effect"
+import { Array as Arr, Context, Duration, Effect, Fiber, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import * as clients from "./clients.ts"
 import * as OwnServer from "./OwnServer.ts"
@@ -97,6 +97,50 @@ services.withService(services.postgres, (url) => {
       assert.deepStrictEqual([again.taskId, again.version], ["task-1", 1])
       assert.deepStrictEqual(yield* store.read("task-1"), Option.some({ task: next, version: 2 }))
     }))
+
+    test("whose connections fall silent fails what waits, and within 15 seconds all goes over new ones", Effect.gen(
+      function*() {
+        const proxy = yield* TcpProxy.make(Number(new URL(url).port || 5432))
+        const { subject, witness } = yield* pair(url, onPort(url, proxy.port), { maxConnections: 3 })
+        const { sql, store } = subject
+        const held = yield* store.create(working(), { maxLive })
+        const lent = Array.from({ length: 3 }, () => sql`SELECT pg_sleep(0.1)`)
+        yield* Effect.all(lent, { concurrency: "unbounded" })
+        assert.strictEqual(yield* proxy.connections, 3)
+        yield* proxy.silence
+        const [took, error] = yield* Effect.timed(Effect.flip(store.replace(held, working({ statusMessage: "lost" }))))
+        assert.instanceOf(error, TaskStore.TaskStoreError)
+        assert.deepStrictEqual([error.reason, error.mayHaveHappened], ["Unavailable", true])
+        assert.isBelow(Duration.toSeconds(took), 8)
+        // Those that nobody uses are found out meanwhile: whoever comes next does not wait for one after another.
+        const [until] = yield* Effect.timed(soon(store.replace(held, working({ statusMessage: "again" }))))
+        assert.isBelow(Duration.toSeconds(took) + Duration.toSeconds(until), 15)
+        const read = Option.getOrThrow(yield* witness.store.read("task-1"))
+        assert.deepStrictEqual([read.version, read.task.statusMessage], [2, "again"])
+        yield* soon(Effect.filterOrFail(Effect.all(lent, { concurrency: "unbounded" }), (rows) => rows.length === 3))
+      }
+    ))
+
+    test("whose table somebody else locks fails what waits for it, and its connection is used on", Effect.gen(
+      function*() {
+        const { subject, witness } = yield* pair(url, url, { maxConnections: 1 })
+        const { sql, store } = subject
+        const held = yield* store.create(working(), { maxLive })
+        const backend = sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
+        const before = yield* backend
+        const waiting = witness.sql`SELECT pid FROM pg_locks
+          WHERE NOT granted AND relation = 'mcp_tasks'::regclass`
+        const error = yield* witness.sql.withTransaction(Effect.gen(function*() {
+          yield* witness.sql`LOCK TABLE mcp_tasks`
+          const error = yield* Effect.flip(store.replace(held, working()))
+          yield* soon(Effect.filterOrFail(waiting, (rows) => rows.length === 0))
+          return error
+        }))
+        assert.strictEqual(error._tag === "TaskStoreError" && error.reason, "Unavailable")
+        assert.strictEqual((yield* store.replace(held, working())).version, 2)
+        assert.deepStrictEqual(yield* backend, before)
+      }
+    ))
 
     test("that is read-only refuses to write, and goes on to read", Effect.gen(function*() {
       const { sql, store } = yield* open(services.postgresClient(url, { maxConnections: 1 }))

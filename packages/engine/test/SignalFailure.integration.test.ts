@@ -148,5 +148,24 @@ services.withService(services.postgres, (url) => {
       assert.deepStrictEqual(there.lines, [lost, back, lost, back, lost, back])
       assert.deepStrictEqual(here.lines, [])
     }))
+
+    test("come back after their connections fell silent, and none of these is left over", Effect.gen(function*() {
+      const proxy = yield* TcpProxy.make(Number(new URL(url).port || 5432))
+      const address = new URL(url)
+      address.hostname = "127.0.0.1"
+      address.port = String(proxy.port)
+      const layer = Layer.provide(
+        TaskSignal.layerPostgresWith({ channel: services.uniqueName(), heartbeat }),
+        clients.postgres(address.href, "public", { maxConnections: 2 })
+      )
+      const { lines, signal } = yield* build(layer)
+      yield* soon(Effect.filterOrFail(proxy.connections, (count) => count === 2))
+      yield* proxy.silence
+      yield* soon(Effect.suspend(() => lines.length === 2 ? Effect.void : Effect.fail("not yet")))
+      assert.deepStrictEqual(lines, [lost, back])
+      const own = yield* listener(signal)
+      yield* reaches(signal, own, "after")
+      yield* soon(Effect.filterOrFail(proxy.connections, (count) => count === 2))
+    }))
   })
 })

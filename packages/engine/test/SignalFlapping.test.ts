@@ -10,11 +10,15 @@ import { settle } from "./TestTools.ts"
 const signal = Effect.gen(function*() {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => void lines.push(String(Array.isArray(message) ? message[0] : message)))
-  const wire = { isAway: false, cut: Effect.void as Effect.Effect<unknown> }
+  const wire = { isAway: false, isDeaf: false, cut: Effect.void as Effect.Effect<unknown> }
   const health = Context.get(yield* Layer.build(Layer.fresh(Health.layer)), Health.Health)
   let arrived = yield* Queue.unbounded<string, "cut">()
   const send = (texts: ReadonlyArray<string>) =>
-    Effect.suspend(() => wire.isAway ? Effect.fail("away" as const) : Effect.asVoid(Queue.offerAll(arrived, texts)))
+    Effect.suspend(() => wire.isAway
+      ? Effect.fail("away" as const)
+      : wire.isDeaf
+      ? Effect.void
+      : Effect.asVoid(Queue.offerAll(arrived, texts)))
   const listen = Effect.gen(function*() {
     const queue = yield* Queue.unbounded<string, "cut">()
     arrived = queue
@@ -51,6 +55,23 @@ describe("a connection that breaks again and again, and works in between", () =>
 })
 
 describe("what could not be sent", () => {
+  it.effect("has the connection that listens asked at once, and given up after five seconds without an answer", () =>
+    Effect.gen(function*() {
+      const { isReady, publish, wire } = yield* signal
+      yield* TestClock.adjust("1 second")
+      wire.isAway = true
+      yield* publish("one")
+      yield* settle
+      // What is sent goes over new connections by now, and the one that listens hears nothing of it.
+      wire.isAway = false
+      wire.isDeaf = true
+      yield* TestClock.adjust("5 seconds")
+      assert.isFalse(yield* isReady)
+      wire.isDeaf = false
+      yield* TestClock.adjust("500 millis")
+      assert.isTrue(yield* isReady)
+    }).pipe(Effect.scoped))
+
   it.effect("is no reason not to be ready until somebody sends something again", () =>
     Effect.gen(function*() {
       const { isReady, publish, wire } = yield* signal

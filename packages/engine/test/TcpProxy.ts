@@ -11,6 +11,8 @@ export interface TcpProxy {
   readonly cut: Effect.Effect<void>
   /** From now on, what the server says is lost; what the client says arrives. */
   readonly loseReplies: Effect.Effect<void>
+  /** From now on, present connections carry nothing either way and stay open. New ones are let through. */
+  readonly silence: Effect.Effect<void>
   /** Ends `loseReplies`, for new connections and for those that are left. */
   readonly pass: Effect.Effect<void>
   /** Sends new connections to another server. */
@@ -26,6 +28,7 @@ export const make = (targetPort: number) =>
 
 const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => void }> => {
   const pairs = new Set<readonly [Socket, Socket]>()
+  const silent = new Set<Socket>()
   let target = targetPort
   let isLosing = false
 
@@ -39,9 +42,11 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
       upstream.destroy()
     }
     for (const socket of pair) socket.setNoDelay(true).on("error", end).on("close", end)
-    client.on("data", (chunk) => upstream.write(chunk))
+    client.on("data", (chunk) => {
+      if (!silent.has(client)) upstream.write(chunk)
+    })
     upstream.on("data", (chunk) => {
-      if (!isLosing) client.write(chunk)
+      if (!isLosing && !silent.has(client)) client.write(chunk)
     })
   })
   const cut = () => {
@@ -60,6 +65,9 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
         cut: Effect.sync(cut),
         loseReplies: Effect.sync(() => {
           isLosing = true
+        }),
+        silence: Effect.sync(() => {
+          for (const [client] of pairs) silent.add(client)
         }),
         pass: Effect.sync(() => {
           isLosing = false

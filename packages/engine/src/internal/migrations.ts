@@ -17,6 +17,10 @@ const isLock = (error: unknown): boolean =>
     ? error.reason._tag === "LockTimeoutError"
     : error instanceof Migrator.MigrationError && error.cause !== undefined && isLock(error.cause)
 
+/** The database did not look. */
+const isAway = ({ reason: { _tag } }: SqlError.SqlError): boolean =>
+  _tag === "ConnectionError" || _tag === "StatementTimeoutError"
+
 /** Why a database refused: in its client's words, and in its own where those do not say it. */
 const reasonOf = (error: unknown): string => {
   if (!SqlError.isSqlError(error)) return Predicate.isError(error) ? error.message : String(error)
@@ -49,7 +53,7 @@ export const check = (table: string, columns: ReadonlyArray<string>) =>
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
     const all = sql.literal(columns.join(", "))
     yield* Effect.mapError(sql`SELECT ${all} FROM ${sql(table)} WHERE 1 = 0`, (error) =>
-      error.reason._tag === "ConnectionError" ? error : new Migrator.MigrationError({
+      isAway(error) ? error : new Migrator.MigrationError({
         kind: "BadState",
         cause: error,
         message: `The table ${table} is not as it was made: ${reasonOf(error)}. ` +

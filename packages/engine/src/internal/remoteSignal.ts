@@ -133,6 +133,7 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
   const doubt = Latch.makeUnsafe()
   const pauses = makePauses()
   let isEchoed = false
+  let isDoubted = false
 
   const hear = (text: string) =>
     Result.match(decode(text), {
@@ -147,7 +148,12 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
   const hello = Effect.gen(function*() {
     isEchoed = false
     yield* send([encode(origin, [])])
-    yield* Effect.raceFirst(Effect.sleep(heartbeat), Effect.andThen(doubt.await, Effect.sleep(shortest)))
+    // What could not be sent went over another connection, which says nothing of this one: that is asked now.
+    const wait = isDoubted ? Duration.min(patience, heartbeat) : heartbeat
+    isDoubted = yield* Effect.raceFirst(
+      Effect.as(Effect.sleep(wait), false),
+      Effect.as(Effect.andThen(doubt.await, Effect.sleep(shortest)), true)
+    )
     doubt.closeUnsafe()
     if (!isEchoed) return yield* new Silence()
   })
