@@ -78,6 +78,18 @@ describe("a loop", () => {
       assert.deepStrictEqual(lines, [fails])
     }).pipe(Effect.scoped))
 
+  it.effect("pauses for less where it is told so", () =>
+    Effect.gen(function*() {
+      let rounds = 0
+      yield* running(() => Effect.andThen(Effect.sync(() => rounds++), Effect.fail("away")), {
+        pause: Duration.millis(500)
+      })
+      yield* TestClock.adjust("10 seconds")
+      const before = rounds
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(rounds - before, 120)
+    }).pipe(Effect.scoped))
+
   it.effect("fails until a round has ended well, whatever it rests and waits meanwhile", () =>
     Effect.gen(function*() {
       const rest = Duration.minutes(1)

@@ -25,6 +25,8 @@ export interface LoopOptions {
   readonly rest?: Duration.Duration | undefined
   /** Whether it rests before its first round too. */
   readonly restsFirst?: boolean | undefined
+  /** How long it pauses at the most after a round that failed; 5 seconds, and never longer. */
+  readonly pause?: Duration.Duration | undefined
 }
 
 /**
@@ -44,8 +46,8 @@ export interface Turn {
 
 const longestPause = Duration.seconds(5)
 
-const pauseAfter = (failures: number): Duration.Duration =>
-  Duration.min(Duration.millis(100 * 2 ** Math.min(failures, 10)), longestPause)
+const pauseAfter = (failures: number, longest: Duration.Duration): Duration.Duration =>
+  Duration.min(Duration.millis(100 * 2 ** Math.min(failures, 10)), longest)
 
 /**
  * Runs a round again and again in the background, for as long as the scope lives.
@@ -53,19 +55,21 @@ const pauseAfter = (failures: number): Duration.Duration =>
  * **Details**
  *
  * A round that fails, dies or interrupts itself is logged when the one before it had not, and is followed by the next
- * after a pause that grows to five seconds. One that does not end in time is logged while it lasts. The loop reports to
- * `Health`, where there is one: it fails until a round has ended well, so a round is best without a rest in it.
+ * after a pause that grows to five seconds, or to less where it is told so. One that does not end in time is logged
+ * while it lasts. The loop reports to `Health`, where there is one: it fails until a round has ended well, so a round
+ * is best without a rest in it.
  *
  * @since 0.2.0
  */
 export const run = Effect.fnUntraced(function*<E, R>(
-  { limit = Duration.seconds(30), name, rest = Duration.zero, restsFirst = false }: LoopOptions,
+  { limit = Duration.seconds(30), name, rest = Duration.zero, restsFirst = false, ...options }: LoopOptions,
   round: (turn: Turn) => Effect.Effect<unknown, E, R>
 ): Effect.fn.Return<void, never, R | Scope.Scope> {
   const health = yield* Effect.serviceOption(Health)
   const report = Option.getOrUndefined(health)?.board.join(name, Duration.toMillis(limit))
   const tell = (what: Exclude<keyof LoopReport, "state">) => report?.[what] ?? Effect.void
   const resting = Duration.isZero(rest) ? Effect.void : Effect.sleep(rest)
+  const longest = Duration.min(options.pause ?? longestPause, longestPause)
   let failures = 0
 
   const turn: Turn = {
@@ -78,7 +82,7 @@ export const run = Effect.fnUntraced(function*<E, R>(
       yield* tell("fail")
       const message = Effect.logError("A background loop fails; it tries on", cause)
       if (failures === 0) yield* Effect.annotateLogs(message, { loop: name })
-      yield* Effect.sleep(pauseAfter(failures++))
+      yield* Effect.sleep(pauseAfter(failures++, longest))
     })
 
   const turned = Effect.gen(function*() {

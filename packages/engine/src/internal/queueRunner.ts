@@ -79,7 +79,10 @@ interface Parts {
 const runBackground = Effect.fnUntraced(function*({ running, scanning, worker }: Parts, lease: number) {
   let beatenAt = yield* monotonic
   const rest = Duration.millis(lease / beatsPerLease)
-  yield* loop.run({ name: "renew", rest, restsFirst: true }, () =>
+  // Whoever is back first after an outage of the storage gives the others a lease to count on, or, after one that was
+  // shorter than half a lease, what is left: that is for one that rests, misses its count and pauses for half a rest.
+  const pause = Duration.divideUnsafe(rest, 2)
+  yield* loop.run({ name: "renew", rest, restsFirst: true, pause }, () =>
     Effect.gen(function*() {
       yield* worker.beat
       const now = yield* monotonic
