@@ -36,6 +36,7 @@ const tags: ReadonlySet<unknown> = new Set([
   "TaskStoreError",
   "RedisError",
   "WorkersUnavailable",
+  "NotOpened",
   "PlatformError",
   "ConfigError"
 ])
