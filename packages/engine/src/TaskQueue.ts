@@ -243,8 +243,8 @@ export const layerSql: ReturnType<typeof layerSqlWith> = layerSqlWith({})
 export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> =>
   Layer.provide(
     layerStore,
-    quietly(
-      boundedRedis.persistent(
+    boundedRedis.persistent(
+      quietly(
         PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
       )
     )

@@ -68,6 +68,29 @@ export const layer = <A, E, R, E2 = never>(
     })
   )
 
+/**
+ * Opens something in a scope of its own, for as long as the scope around it lives, and waits for that no longer than a
+ * while, though it cannot be interrupted. What comes later is closed at once.
+ *
+ * @since 0.2.0
+ */
+export const open = <A, E, R, E2>(
+  what: Effect.Effect<A, E, R>,
+  { orElse, within }: { readonly within: Duration.Input; readonly orElse: () => E2 }
+): Effect.Effect<A, E | E2, Exclude<R, Scope.Scope> | Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const opening = yield* Effect.forkDetach(Scope.provide(what, scope), { startImmediately: true })
+    yield* Effect.addFinalizer((exit) =>
+      Effect.gen(function*() {
+        const closing = Effect.andThen(Fiber.interrupt(opening), Scope.close(scope, exit))
+        const closed = yield* Effect.forkDetach(closing, { startImmediately: true })
+        yield* Effect.timeoutOption(Fiber.await(closed), "1 second")
+      })
+    )
+    return yield* Effect.timeoutOrElse(Fiber.join(opening), { duration: within, orElse: () => Effect.fail(orElse()) })
+  })
+
 /** Tells an opening that nobody waits for it any more, and waits for its end for a while. */
 const leave = (opening: Fiber.Fiber<unknown, unknown>, limit: Duration.Input) =>
   Effect.gen(function*() {

@@ -7,13 +7,14 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redis from "effect/persistence/Redis"
+import type * as Redis from "effect/persistence/Redis"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as readable from "./readable.ts"
+import * as redisConnection from "./redisConnection.ts"
 import * as redisSafety from "./redisSafety.ts"
 import * as redisScripts from "./redisScripts.ts"
 import * as storeFailure from "./storeFailure.ts"
@@ -57,7 +58,7 @@ export const make = Effect.fnUntraced(function*(options: {
   if (!/^[^{}]+$/.test(prefix)) {
     return yield* Effect.die(new TypeError(`A prefix of keys is not empty and has no braces; this is "${prefix}"`))
   }
-  const redis = yield* Redis.Redis
+  const redis = yield* redisConnection.watched
   const leave = yield* Effect.cachedWithTTL(
     Effect.ignore(Effect.timeoutOption(redis.send("QUIT"), timeout)),
     shortestStay
