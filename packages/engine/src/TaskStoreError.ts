@@ -31,7 +31,16 @@ const meanings = {
  */
 export class TaskStoreError extends Schema.TaggedError<TaskStoreError>()("TaskStoreError", {
   operation: Schema.Literals(["create", "read", "view", "replace", "due", "remove", "countLive", "list"]),
-  reason: Schema.Literals(["Unavailable", "ConnectionLost", "ReadOnly", "Full", "Misused", "NotReady", "TooLarge", "Corrupt"]),
+  reason: Schema.Literals([
+    "Unavailable",
+    "ConnectionLost",
+    "ReadOnly",
+    "Full",
+    "Misused",
+    "NotReady",
+    "TooLarge",
+    "Corrupt"
+  ]),
   /** The task that it is about, where it is about one and no other. */
   taskId: Schema.optionalKey(Schema.String),
   cause: Schema.Defect()

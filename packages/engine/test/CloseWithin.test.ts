@@ -14,7 +14,7 @@ class Client extends Context.Service<Client, { readonly id: number }>()(
 const clientThat = (closes: Effect.Effect<unknown>) =>
   Layer.effect(Client, Effect.as(Effect.addFinalizer(() => closes), { id: 0 }))
 
-/** Waits for an answer that does not come, as a client does whose server stands still, and for it when it closes too. */
+/** Waits for an answer that does not come, as a client does whose server stands still, and when it closes too. */
 const clientThatNeverOpens = Layer.effect(
   Client,
   Effect.andThen(Effect.addFinalizer(() => Effect.never), Effect.never)

@@ -107,7 +107,9 @@ services.withService(services.redisBinary, () => {
       // Without the client, nobody can end the connection and make a new one.
       const { redis } = yield* open(server.url)
       const context = yield* Layer.build(
-        Layer.provide(Layer.fresh(TaskStore.layerRedisWith({ timeout: "900 millis" })), Layer.succeed(Redis.Redis, redis))
+        Layer.fresh(TaskStore.layerRedisWith({ timeout: "900 millis" })).pipe(
+          Layer.provide(Layer.succeed(Redis.Redis, redis))
+        )
       )
       const store = Context.get(context, TaskStore.TaskStore)
       const held = yield* store.create(working(), { maxLive })

@@ -25,7 +25,8 @@ const signal = Effect.gen(function*() {
     wire.cut = Queue.fail(queue, "cut")
     return Queue.takeAll(queue)
   })
-  const made: TaskSignal.TaskSignal["Service"] = yield* remoteSignal.make({ send, listen }, { heartbeat: Duration.seconds(30) }).pipe(
+  const beats = { heartbeat: Duration.seconds(30) }
+  const made: TaskSignal.TaskSignal["Service"] = yield* remoteSignal.make({ send, listen }, beats).pipe(
     Effect.provideService(Health.Health, health),
     Effect.provide(Logger.layer([logger]))
   )

@@ -4,8 +4,8 @@
  * Within the process a signal arrives at once. To others it goes in the background, together with those that came in
  * the meantime. A connection is trusted only while it brings back what is sent over it: once per `heartbeat` a process
  * says hello to itself, and more often while something is wrong. When that does not arrive, or anything fails, the
- * process connects again, ever less often until a connection has lasted; the log hears of it once, and once more when it
- * works again. Nobody waits for any of this.
+ * process connects again, ever less often until a connection has lasted; the log hears of it once, and once more when
+ * it works again. Nobody waits for any of this.
  *
  * @since 0.1.0
  */

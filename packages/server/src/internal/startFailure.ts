@@ -37,6 +37,7 @@ const tags: ReadonlySet<unknown> = new Set([
   "RedisError",
   "WorkersUnavailable",
   "NotOpened",
+  "WrongPrefix",
   "PlatformError",
   "ConfigError"
 ])
