@@ -117,7 +117,9 @@ export const layer = (
       const answer = (received: Received) => {
         if (received._tag === "Refused") return Effect.map(received.reply, respond)
         if (received._tag === "Notification") return Effect.succeed(accepted)
-        return received.mayStream ? stream(untilStopped(received, lastWords)) : Effect.map(received.run(unheard), respond)
+        return received.mayStream
+          ? stream(untilStopped(received, lastWords))
+          : Effect.map(received.run(unheard), respond)
       }
       const serve = (request: HttpServerRequest.HttpServerRequest) =>
         guard(request) ?? owned(Effect.suspend(() => {

@@ -3,8 +3,9 @@
  * output.
  *
  * Guarantee: nothing but messages is written, each on one line; every line that is not blank and no notification gets
- * exactly one answer, unless its request was cancelled or the output is gone; a cancelled request is stopped, and no message follows for it.
- * No line ends the process, only the end of the input does, and an output that nobody reads any more.
+ * exactly one answer, unless its request was cancelled or the output is gone; a cancelled request is stopped, and no
+ * message follows for it. No line ends the process, only the end of the input does, and an output that nobody reads any
+ * more.
  *
  * Source: basic/transports/stdio; basic/patterns/cancellation.
  *
@@ -66,8 +67,9 @@ export class OutputGone extends Schema.TaggedError<OutputGone>()("OutputGone", {
  *
  * When the input ends, subscriptions are ended in good order, and requests in flight are answered, within
  * `drainTimeout`; what takes longer is interrupted. When this is interrupted, by a signal for one, subscriptions are
- * ended in good order, and requests in flight are interrupted. Both are answered with -32603 that says so. When the output is gone, which the first message that cannot be written tells, everything
- * in flight is interrupted at once. All requests have the same owner: the one whose process started this one.
+ * ended in good order, and requests in flight are interrupted. Both are answered with -32603 that says so. When the
+ * output is gone, which the first message that cannot be written tells, everything in flight is interrupted at once.
+ * All requests have the same owner: the one whose process started this one.
  *
  * **Gotchas**
  *

@@ -9,7 +9,7 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { ClientAbort } from "effect/http/HttpServerError"
+import * as HttpServerError from "effect/http/HttpServerError"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
@@ -59,7 +59,7 @@ export const answered = <A, E, R>(
   )
 
 const isByClient = ({ reasons }: Cause.Cause<unknown>): boolean =>
-  reasons.some((reason) => Cause.isInterruptReason(reason) && reason.annotations.has(ClientAbort.key))
+  reasons.some((reason) => Cause.isInterruptReason(reason) && reason.annotations.has(HttpServerError.ClientAbort.key))
 
 /**
  * Opens when event streams are to say their last, shortly before everything is interrupted; `HttpStartup` has it.
