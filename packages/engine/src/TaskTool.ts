@@ -145,14 +145,27 @@ export const OutputSchema: Context.Reference<JsonSchema.JsonSchema | undefined> 
  * As the `success` schema of a tool that returns images, several blocks, or an error that is a result (`isError`).
  * Any other success schema is answered as `structuredContent` with its JSON as text, and a string as text alone.
  *
+ * **Details**
+ *
+ * `_meta`, and members that MCP does not know, are sent as they are. `resultType` may be `complete` or left out.
+ *
+ * **Gotchas**
+ *
+ * What `_meta` says under `io.modelcontextprotocol/serverInfo` is replaced where the result is the answer to the call:
+ * there it is this server that answers.
+ *
  * @category schemas
  * @since 0.1.0
  */
-export const ToolResult = Schema.Struct({
-  content: Schema.Array(Schema.JsonObject),
-  structuredContent: Schema.optionalKey(Schema.Json),
-  isError: Schema.optionalKey(Schema.Boolean)
-})
+export const ToolResult = Schema.StructWithRest(
+  Schema.Struct({
+    content: Schema.Array(Schema.JsonObject),
+    structuredContent: Schema.optionalKey(Schema.Json),
+    isError: Schema.optionalKey(Schema.Boolean),
+    _meta: Schema.optionalKey(Schema.JsonObject)
+  }),
+  [Schema.JsonObject]
+)
 
 /**
  * A complete MCP tool result.
@@ -160,7 +173,7 @@ export const ToolResult = Schema.Struct({
  * @category schemas
  * @since 0.1.0
  */
-export interface ToolResult extends Schema.Schema.Type<typeof ToolResult> {}
+export type ToolResult = typeof ToolResult.Type
 
 /**
  * A result of one block of text.

@@ -18,6 +18,7 @@ import type { ToolOutcome } from "../TaskTools.ts"
 import { ProtocolError, ToolResult } from "../TaskTool.ts"
 import * as brief from "./brief.ts"
 import * as bulk from "./bulk.ts"
+import * as completeResult from "./completeResult.ts"
 import type * as jsonSchema from "./jsonSchema.ts"
 import * as jsonText from "./jsonText.ts"
 
@@ -51,12 +52,14 @@ export interface Promised {
 export const forTool = (tool: Tool.Any, promised: Promised) => {
   const { bounds } = promised
   const isDeclared = Schema.is(tool.failureSchema)
-  const encodeSuccess = encoder(tool.successSchema)
   const encodeFailure = encoder(tool.failureSchema)
   const isComplete = tool.successSchema === (ToolResult as Schema.Constraint)
+  const encodeSuccess = isComplete ? completeResult.encode : encoder(tool.successSchema)
 
   const refused = refusing(tool.name)
-  const successExcess = excess(tool.successSchema, bounds)
+  const successExcess = isComplete
+    ? (value: unknown) => completeResult.excess(value, bounds)
+    : excess(tool.successSchema, bounds)
   const failureExcess = excess(tool.failureSchema, bounds)
 
   const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
@@ -219,6 +222,10 @@ const failed = (encoded: unknown, bounds: jsonText.Bounds): Result.Result<ToolRe
     (text) => ({ content: block(text), isError: true })
   )
 
+/** What the tool says of the result stands first, where it is found without reading the rest. */
+const complete = ({ _meta, ...result }: ToolResult): object =>
+  _meta === undefined ? { resultType: "complete", ...result } : { _meta, resultType: "complete", ...result }
+
 const finish = (
   built: Result.Result<ToolResult, jsonText.Refusal>,
   bounds: jsonText.Bounds,
@@ -226,7 +233,7 @@ const finish = (
 ): Effect.Effect<ToolOutcome> =>
   Result.match(
     Result.flatMap(built, (result) =>
-      Result.map(jsonText.encode({ resultType: "complete", ...result }, bounds), (text) => ({ result, text }))),
+      Result.map(jsonText.encode(complete(result), bounds), (text) => ({ result, text }))),
     {
       onFailure: refused,
       onSuccess: ({ result, text }) =>
