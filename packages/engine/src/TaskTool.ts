@@ -8,6 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as JsonSchema from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
+import * as contentBlock from "./internal/contentBlock.ts"
 
 /**
  * How a tool runs as a task. Every field has a default.
@@ -147,6 +148,7 @@ export const OutputSchema: Context.Reference<JsonSchema.JsonSchema | undefined> 
  *
  * **Details**
  *
+ * A block of content is one of the five kinds of MCP (`ContentBlock`) with the members of its kind, and may have more.
  * `_meta`, and members that MCP does not know, are sent as they are. `resultType` may be `complete` or left out.
  *
  * **Gotchas**
@@ -159,7 +161,7 @@ export const OutputSchema: Context.Reference<JsonSchema.JsonSchema | undefined> 
  */
 export const ToolResult = Schema.StructWithRest(
   Schema.Struct({
-    content: Schema.Array(Schema.JsonObject),
+    content: Schema.Array(Schema.JsonObject.check(Schema.makeFilter(contentBlock.fault))),
     structuredContent: Schema.optionalKey(Schema.Json),
     isError: Schema.optionalKey(Schema.Boolean),
     _meta: Schema.optionalKey(Schema.JsonObject)

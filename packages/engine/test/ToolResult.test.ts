@@ -85,3 +85,54 @@ describe("a complete result", () => {
       }
     }))
 })
+
+describe("a block of content", () => {
+  const common = { annotations: { audience: ["user"], priority: 0.5, lastModified: "2026-01-01T00:00:00Z" }, _meta: {} }
+  const media = { data: "QUI=", mimeType: "a/b" }
+  const link = { type: "resource_link", uri: "a:b", name: "n" }
+  const icons = [{ src: "a:b", sizes: ["any"], theme: "dark" }]
+  const good: ReadonlyArray<{}> = [
+    { type: "text", text: "", ...common },
+    { type: "image", ...media, ...common },
+    { type: "audio", ...media, data: "Q U\nI" },
+    { ...link, title: "t", description: "d", mimeType: "a/b", size: 1, icons, ...common },
+    { type: "resource", resource: { uri: "a:b", text: "", mimeType: "a/b", _meta: {} }, ...common },
+    { type: "resource", resource: { uri: "a:b", blob: "" } },
+    { type: "text", text: "", more: 1 }
+  ]
+
+  it.effect("is sent as it is, of each kind that MCP knows [D5]", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* sent({ content: good })).content, good)
+    }))
+
+  const bad: ReadonlyArray<readonly [block: unknown, words: string]> = [
+    [{}, "type has to be one of text, image, audio, resource_link, resource"],
+    [{ type: "video" }, "type has to be one of"],
+    [{ type: "text" }, "text has to be a string"],
+    [{ type: "text", text: 1 }, "text has to be a string"],
+    [{ type: "text", text: "", _meta: [] }, "_meta has to be an object"],
+    [{ type: "text", text: "", annotations: { audience: ["all"] } }, "annotations.audience has to be an array of"],
+    [{ type: "text", text: "", annotations: { priority: 2 } }, "annotations.priority has to be a number from 0 to 1"],
+    [{ type: "text", text: "", annotations: { lastModified: 1 } }, "annotations.lastModified has to be a string"],
+    [{ type: "image" }, "data has to be text in base64"],
+    [{ type: "image", data: "QUI=" }, "mimeType has to be a string"],
+    [{ type: "audio", ...media, data: "a-b" }, "data has to be text in base64"],
+    [{ type: "resource_link", uri: "a:b" }, "name has to be a string"],
+    [{ ...link, size: 1.5 }, "size has to be an integer"],
+    [{ ...link, icons: [{}] }, "icons has to be an array of icons"],
+    [{ type: "resource" }, "resource has to be an object"],
+    [{ type: "resource", resource: { uri: "a:b" } }, "resource.text has to be a string"],
+    [{ type: "resource", resource: { text: "" } }, "resource.uri has to be a string"],
+    [{ type: "resource", resource: { uri: "a:b", blob: "!" } }, "resource.blob has to be text in base64"]
+  ]
+  for (const [block, words] of bad) {
+    it.effect(`is not sent: ${JSON.stringify(block)} [D5]`, () =>
+      Effect.gen(function*() {
+        const { logs, outcome } = yield* ended({ content: [{ type: "text", text: "" }, block] })
+        assert.deepStrictEqual(outcome, { _tag: "Error", error: refusal })
+        assert.include(logs.join(), `${words}`)
+        assert.include(logs.join(), `["content"][1]`)
+      }))
+  }
+})

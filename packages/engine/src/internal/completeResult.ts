@@ -11,9 +11,11 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { ToolResult } from "../TaskTool.ts"
 import * as bulk from "./bulk.ts"
+import * as contentBlock from "./contentBlock.ts"
 import type * as jsonText from "./jsonText.ts"
 
-const known = ToolResult.schema
+/** Content is looked at by hand: a check within the schema costs every result several times as much. */
+const known = Schema.Struct({ ...ToolResult.schema.fields, content: Schema.Array(Schema.JsonObject) })
 
 const names: ReadonlySet<string> = new Set(Object.keys(known.fields))
 
@@ -46,6 +48,9 @@ const Others = Schema.StructWithRest(
 
 const encodeOthers = Schema.encodeUnknownEffect(Others)
 
+/** Says which block is none, and why. */
+const explained = Schema.encodeUnknownEffect(ToolResult)
+
 /**
  * Encodes a result.
  *
@@ -53,6 +58,7 @@ const encodeOthers = Schema.encodeUnknownEffect(Others)
  */
 export const encode = (value: unknown): Effect.Effect<ToolResult, Schema.SchemaError> =>
   Effect.flatMapEager(encodeKnown(value), (result) => {
+    if (result.content.some((block) => contentBlock.fault(block) !== undefined)) return explained(value)
     const more = others(value)
     return more === undefined
       ? Effect.succeed(result)
