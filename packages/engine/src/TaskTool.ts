@@ -193,6 +193,9 @@ export const text = (value: string): ToolResult => ({ content: [{ type: "text", 
  */
 export const error = (message: string): ToolResult => ({ ...text(message), isError: true })
 
+/** Looked at when the error is told: an error that throws where it is made loses its code and its message with it. */
+const Data = Schema.Unknown as unknown as typeof Schema.Json
+
 /**
  * The JSON-RPC error that a call ends with: its task is `failed` (ext-tasks, "Task Execution Errors").
  *
@@ -204,13 +207,14 @@ export const error = (message: string): ToolResult => ({ ...text(message), isErr
  * **Gotchas**
  *
  * A code of your own is best outside -32768 to -32000, which JSON-RPC reserves. One that the protocol keeps for itself
- * (-32099 to -32020, -32002) is not sent: the error goes out as -32603, otherwise as it is, and the log says so.
+ * (-32099 to -32020, -32002) is not sent, nor one that is no integer: the error goes out as -32603, otherwise as it is.
+ * Data that JSON cannot carry, or that is too much, is left out. The log says so.
  *
  * @category errors
  * @since 0.1.0
  */
 export class ProtocolError extends Schema.TaggedError<ProtocolError>()("ProtocolError", {
-  code: Schema.Int,
+  code: Schema.Number,
   message: Schema.String,
-  data: Schema.optionalKey(Schema.Json)
+  data: Schema.optional(Data)
 }) {}
