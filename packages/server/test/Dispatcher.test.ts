@@ -26,12 +26,8 @@ const expect = Effect.fnUntraced(function*(
 
 const taskCount = (server: Server) => Effect.map(server.store.list({ limit: 100 }), (tasks) => tasks.length)
 
-const verbs: Readonly<Record<string, string>> = {
-  "tasks/get": "retrieve",
-  "tasks/update": "update",
-  "tasks/cancel": "cancel"
-}
-const notFound = (method: string) => refused(-32602, `Failed to ${verbs[method]} task: Task not found`)
+const notFound = (method: string) =>
+  refused(-32602, `Failed to ${method.slice("tasks/".length).replace("get", "retrieve")} task: Task not found`)
 const internal = refused(-32603, "Internal error")
 const unreachable = refused(-32603, "The server cannot reach its tasks at the moment")
 const requiredCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } }
@@ -54,11 +50,7 @@ describe("tools/call", () => {
         yield* expect(server.ask("tools/call", { name, arguments: { text: "" } }), 200, noTool)
       }
       const names = [
-        ["absent", "absent"],
-        ["__proto__", "__proto__"],
-        ["constructor", "constructor"],
-        ["PLAIN", "PLAIN"],
-        ["é世\u{1f600} x", "é世\u{1f600} x"],
+        ...["absent", "__proto__", "constructor", "PLAIN", "é世\u{1f600} x"].map((name) => [name, name]),
         ["a\u0000\u001b[1m\n\u202e\ud800", "a\ufffd\ufffd[1m\ufffd\ufffd\ufffd"],
         ["x".repeat(10_000), `${"x".repeat(128)}...`]
       ]

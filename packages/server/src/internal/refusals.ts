@@ -113,8 +113,8 @@ const tooOften = ({ rate, retryAfter, what }: TooOften): WireError.WireError => 
 }
 
 /**
- * The same words for what does not exist, what is forgotten and what belongs to somebody else, after what was to be done
- * with it (ext-tasks, "Error Handling").
+ * The same words for what does not exist, what is forgotten and what belongs to somebody else, after what was to be
+ * done with it (ext-tasks, "Error Handling").
  *
  * @since 0.2.0
  */
