@@ -9,8 +9,8 @@ import { createServer } from "node:http"
 import { readMessage } from "./TestListener.ts"
 import { calling, dispatcher, exchange, isRefusal, listing, mcpHeaders, message, type Script } from "./TestServer.ts"
 
-/** A server whose handlers wait for ever, and that a test stops once one of them does. */
-const stoppable = Effect.gen(function*() {
+/** A server whose handlers wait for ever, and that a test stops once one of them does; or who asks who is calling. */
+const stoppable = Effect.fnUntraced(function*(waitsFor: "handler" | "owner" = "handler") {
   const begun = yield* Deferred.make<void>()
   const stopped = yield* Deferred.make<void>()
   const script: Script = Effect.fnUntraced(function*(text) {
@@ -20,13 +20,18 @@ const stoppable = Effect.gen(function*() {
     return yield* Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
   })
   const scope = yield* Scope.make()
+  const begin = Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+  const authenticated = HttpRouter.middleware<{ provides: TaskOwner.CurrentOwner }>()((endpoint) =>
+    Effect.flatMap(waitsFor === "owner" ? begin : Effect.succeed(TaskOwner.anonymous), (owner) =>
+      Effect.provideService(endpoint, TaskOwner.CurrentOwner, owner))
+  )
+  const served = HttpTransport.layer().pipe(Layer.provide(authenticated.layer))
   const listen = { host: "127.0.0.1", port: 0, gracefulShutdownTimeout: "20 millis" } as const
   const context = yield* Layer.buildWithScope(
     Layer.fresh(
       HttpTransport.layerEndSubscriptions.pipe(
-        Layer.provideMerge(HttpRouter.serve(HttpTransport.layer(), { disableLogger: true, disableListenLog: true })),
+        Layer.provideMerge(HttpRouter.serve(served, { disableLogger: true, disableListenLog: true })),
         Layer.provide(dispatcher({ script })),
-        Layer.provide(TaskOwner.layerAnonymous),
         Layer.provideMerge(HttpStartup.layer(NodeHttpServer.layer, createServer, listen))
       )
     ),
@@ -52,7 +57,7 @@ describe("a request that the end of the server interrupts", () => {
   for (const tool of ["plain", "quick"]) {
     it.live(`is answered under its id: ${tool}`, () =>
       Effect.gen(function*() {
-        const server = yield* stoppable
+        const server = yield* stoppable()
         const pending = yield* Effect.forkChild(exchange({ port: server.port, ...calling(tool, "", "mine") }))
         yield* server.begun
         yield* server.stop
@@ -67,7 +72,7 @@ describe("a request that the end of the server interrupts", () => {
 
   it.live("is answered by the last message of its event stream", () =>
     Effect.gen(function*() {
-      const server = yield* stoppable
+      const server = yield* stoppable()
       const params = { name: "plain", arguments: { text: "reports" }, _meta: { progressToken: 1 } }
       const pending = yield* Effect.forkChild(exchange({
         port: server.port,
@@ -86,7 +91,7 @@ describe("a request that the end of the server interrupts", () => {
 
   it.live("is answered without an id if it has not been read", () =>
     Effect.gen(function*() {
-      const server = yield* stoppable
+      const server = yield* stoppable()
       const isOpen = yield* Deferred.make<void>()
       const pending = yield* Effect.forkChild(exchange({
         port: server.port,
@@ -97,6 +102,15 @@ describe("a request that the end of the server interrupts", () => {
       yield* Deferred.await(isOpen)
       // Another request shows that the one before it has come.
       yield* exchange({ port: server.port, ...listing })
+      yield* server.stop
+      isRefusal(yield* Fiber.join(pending), 503, -32603)
+    }))
+
+  it.live("is answered without an id while it is asked who is calling", () =>
+    Effect.gen(function*() {
+      const server = yield* stoppable("owner")
+      const pending = yield* Effect.forkChild(exchange({ port: server.port, ...listing }))
+      yield* server.begun
       yield* server.stop
       isRefusal(yield* Fiber.join(pending), 503, -32603)
     }))

@@ -11,6 +11,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { wellKnown } from "./protectedResource.ts"
+import * as stopping from "./stopping.ts"
 
 interface Allowed {
   readonly allowedHosts?: ReadonlyArray<string> | undefined
@@ -91,7 +92,8 @@ export const makeAddressGuard = (allowed: Allowed) => {
 
 /**
  * Makes middleware of a whole router that looks at where requests to an endpoint, and to its metadata document, go to
- * and come from, before middleware of the endpoint asks who is calling.
+ * and come from, before middleware of the endpoint asks who is calling; and that answers those that the end of the
+ * server interrupts meanwhile.
  *
  * @since 0.2.0
  */
@@ -104,7 +106,7 @@ export const before = (allowed: Allowed, endpoint: string) => {
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Effect.Effect<Response, E, R> => {
       const path = request.url === endpoint ? ours : routed(request.url)
       const isOurs = path === ours || path === wellKnown || path.startsWith(`${wellKnown}/`)
-      return (isOurs ? guardAddress(request) : undefined) ?? served
+      return isOurs ? guardAddress(request) ?? stopping.answered(served, () => stopping.response(null)) : served
     })
 }
 
