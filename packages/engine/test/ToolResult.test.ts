@@ -62,7 +62,7 @@ describe("a complete result", () => {
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [{}, RegExp]> = [
         [{ content: [], _meta: 1 }, /_meta/],
-        [{ content: [], _meta: { at: new Date(0) } }, /_meta/],
+        [{ content: [], _meta: { at: new URL("a:b") } }, /_meta/],
         [{ content: [], more: { n: 1n } }, /more/]
       ]
       for (const [value, words] of wrong) {

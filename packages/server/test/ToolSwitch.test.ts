@@ -34,7 +34,8 @@ describe("a tool that is turned off", () => {
       const call = { name: "plain", arguments: { text: "hello" } }
       const unknown = yield* server.ask("tools/call", { ...call, name: "unknown" })
       const { body, httpStatus } = yield* server.ask("tools/call", call)
-      assert.deepStrictEqual([httpStatus, body], [unknown.httpStatus, unknown.body?.replace("tool: unknown", "tool: plain")])
+      assert.strictEqual(httpStatus, unknown.httpStatus)
+      assert.strictEqual(body, unknown.body?.replace("tool: unknown", "tool: plain"))
       yield* server.turn("plain", "on")
       assert.deepStrictEqual(yield* server.names, ["plain", "job", "strict", "quick"])
       assert.isDefined((yield* server.ask("tools/call", call)).message.result)
