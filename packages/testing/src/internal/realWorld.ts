@@ -3,8 +3,8 @@
  *
  * It is counted by Node, and not by whom it belongs to. So what was there before does not count, but for timers: one of
  * those ends, and the next one in its place looks the same. (Vitest has one in the first tenth of a second of a test.)
- * What does not end within two seconds, such as a server that listens, is not waited for again. Files are: what is asked
- * of a disk ends, though a disk that others keep busy may take longer.
+ * What does not end within two seconds, such as a server that listens, is not waited for again. Files are waited for
+ * longer: what is asked of a disk ends, though others may keep it busy.
  *
  * @since 0.2.0
  */
