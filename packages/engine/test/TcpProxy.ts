@@ -11,7 +11,7 @@ export interface TcpProxy {
   readonly cut: Effect.Effect<void>
   /** From now on, what the server says is lost; what the client says arrives. */
   readonly loseReplies: Effect.Effect<void>
-  /** From now on, present connections carry nothing either way and stay open. New ones are let through. */
+  /** From now on, present connections bring nothing in either direction, and do not end. New ones do. */
   readonly silence: Effect.Effect<void>
   /** Ends `loseReplies`, for new connections and for those that are left. */
   readonly pass: Effect.Effect<void>
@@ -28,13 +28,15 @@ export const make = (targetPort: number) =>
 
 const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => void }> => {
   const pairs = new Set<readonly [Socket, Socket]>()
-  const silent = new Set<Socket>()
   let target = targetPort
   let isLosing = false
+  let silenced = 0
+  let made = 0
 
   const server = createServer((client) => {
     const upstream = connect(target, "127.0.0.1")
     const pair = [client, upstream] as const
+    const mine = ++made
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
@@ -43,10 +45,10 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
     }
     for (const socket of pair) socket.setNoDelay(true).on("error", end).on("close", end)
     client.on("data", (chunk) => {
-      if (!silent.has(client)) upstream.write(chunk)
+      if (mine > silenced) upstream.write(chunk)
     })
     upstream.on("data", (chunk) => {
-      if (!isLosing && !silent.has(client)) client.write(chunk)
+      if (!isLosing && mine > silenced) client.write(chunk)
     })
   })
   const cut = () => {
@@ -67,7 +69,7 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
           isLosing = true
         }),
         silence: Effect.sync(() => {
-          for (const [client] of pairs) silent.add(client)
+          silenced = made
         }),
         pass: Effect.sync(() => {
           isLosing = false
