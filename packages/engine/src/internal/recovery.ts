@@ -61,12 +61,16 @@ export const make = (services: RecoveryServices) => {
 
   /**
    * A task that nobody has is offered. One that nobody had a whole scan ago, and whose entry nobody took since though
-   * there is a slot for it here, has lost its entry: it is claimed without one.
+   * there is a slot for it here, has lost its entry: it is claimed without one. A suspect waits here at once:
+   * a worker that died may have used its entry up, and let it wait for its trial.
    */
   const settle = (stored: Task.Stored<Task.LiveTask>) =>
     unattended.get(stored.task.taskId) === stored.version && !running.isDraining
       ? Effect.ignoreCause(claims.claim(stored.task.taskId))
-      : queue.offer({ taskId: stored.task.taskId, attempt: stored.task.attempt + 1 })
+      : Effect.andThen(
+        queue.offer({ taskId: stored.task.taskId, attempt: stored.task.attempt + 1 }),
+        claims.expect(stored.task)
+      )
 
   const scanAll = Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
     const found = new Map<string, number>()
