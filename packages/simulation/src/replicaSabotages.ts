@@ -28,7 +28,7 @@ export const replicaSabotages: ReadonlyArray<Sabotage> = [
     name: "claim forgotten when its answer is lost",
     rule: "taken-from-living",
     file: claims,
-    was: `claim.after = after`,
+    was: `claim.after = command.after`,
     is: ``
   },
   {
