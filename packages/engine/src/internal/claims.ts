@@ -89,6 +89,7 @@ const makeStart = (services: ClaimServices, doubted: ReturnType<typeof doubts.ma
  */
 export const make = (services: ClaimServices) => {
   const { me, running, slots, tools, trials, watch } = services
+  const decode = storedCall.decoder(tools)
   const claiming = new Set<string>()
   const doubted = doubts.make(watch)
 
@@ -105,7 +106,7 @@ export const make = (services: ClaimServices) => {
   const startHere = Effect.fnUntraced(function*(taskId: string, seat: Seat) {
     const started = yield* running.patiently(start({ taskId, seat, after: undefined }), () => !running.isDraining)
     if (Option.isNone(started)) return slots.release(seat)
-    const call = yield* storedCall.decode(tools, started.value.task)
+    const call = yield* decode(started.value.task)
     if (Result.isSuccess(call)) return yield* running.run(started.value, call.success, seat)
     slots.release(seat)
     yield* running.fail(started.value, call.failure)

@@ -41,7 +41,7 @@ interface Parts {
 /** Makes what takes up a task that an earlier process left, unless it has to wait for its trial. */
 const makeTakeUp = Effect.fnUntraced(function*({ run, running, seated, slots, trials }: Parts) {
   const engine = yield* TaskEngine
-  const tools = yield* TaskTools
+  const decode = storedCall.decoder(yield* TaskTools)
   // So named, a `Start` that is given again since its answer was lost is the same one, and no lost attempt.
   const worker = String(yield* Random.next)
   const startOf = (left: Task.Stored) =>
@@ -53,7 +53,7 @@ const makeTakeUp = Effect.fnUntraced(function*({ run, running, seated, slots, tr
     if (Task.isTerminal(left.task) || !(yield* trials.admit(left.task, yield* startOf(left), seat))) return false
     const started = yield* running.patiently(take(left), () => !running.isDraining)
     if (Task.isTerminal(started.task)) return false
-    const call = yield* storedCall.decode(tools, started.task)
+    const call = yield* decode(started.task)
     yield* Result.isSuccess(call) ? run(started, call.success, seat) : running.fail(started, call.failure)
     return Result.isSuccess(call)
   }, Effect.catchTag(["TaskRejected", "TaskNotFound"], () => Effect.succeed(false)))
@@ -93,11 +93,14 @@ export const make = Effect.gen(function*() {
 
   const takeUp = yield* makeTakeUp({ running, slots, trials, seated, run })
   let page: ReadonlyArray<Task.Stored> = []
+  let tasks = 0
   do {
     page = yield* store.list({ live: true, limit: pageSize, after: page.at(-1)?.task.taskId })
     // At once: a store that commits what comes together does so, and nobody is served before the last of them.
     yield* Effect.forEach(page, takeUp, { concurrency: "unbounded", discard: true })
+    tasks += page.length
   } while (page.length === pageSize)
+  if (tasks > 0) yield* Effect.annotateLogs(Effect.logInfo("What an earlier process left is taken up"), { tasks })
   // Those that wait for their trial get it while others are served.
   yield* loop.run({ name: "trials" }, ({ idle }) =>
     Effect.gen(function*() {
