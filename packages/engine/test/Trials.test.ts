@@ -1,11 +1,13 @@
 /** A call that kills its process ends alone: those who were there at its first deaths go on without it. */
 import { CurrentTask, TaskTool, TaskTools } from "@effect-mcp-tasks/engine"
-import { Fleet, FleetTime } from "@effect-mcp-tasks/testing"
+import { Fleet, FleetTime, StoredTasks } from "@effect-mcp-tasks/testing"
 import { get, owner, submit } from "@effect-mcp-tasks/testing/FleetTools"
 import { assert, describe, it } from "@effect/vitest"
 import { Array as Arr, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { TestClock } from "effect/testing"
+import { Slots } from "../src/internal/slots.ts"
+import { Trials } from "../src/internal/trials.ts"
 import { embedded, inMemory } from "./FleetLayers.ts"
 
 const { settle } = FleetTime
@@ -122,6 +124,41 @@ describe("a call that kills its process", () => {
         ["completed", "completed", "failed"]
       )
     }).pipe(Effect.provide(embedded, { local: true })))
+})
+
+/** One slot after the other, and whether a suspect may start there. */
+const admitting = (trials: Trials, slots: Slots, taskId: string) =>
+  Effect.gen(function*() {
+    const seat = Option.getOrThrow(Option.fromUndefinedOr(slots.tryTake()))
+    const command = { _tag: "Start", at: StoredTasks.createdAt, after: 1, worker: "me" } as const
+    const task = StoredTasks.working({ taskId, lostAttempts: 1, worker: "other" })
+    return { seat, isAdmitted: yield* trials.admit(task, command, seat) }
+  })
+
+describe("a trial", () => {
+  it.effect("is over for good when its handler has waited for input", () =>
+    Effect.gen(function*() {
+      const [slots, trials] = [new Slots(5), new Trials()]
+      const first = yield* admitting(trials, slots, "1")
+      const early = yield* admitting(trials, slots, "2")
+      slots.release(first.seat)
+      yield* slots.retake(first.seat)
+      const late = yield* admitting(trials, slots, "3")
+      assert.deepStrictEqual([first, early, late].map(({ isAdmitted }) => isAdmitted), [true, false, true])
+    }))
+
+  it.effect("is not needed for a start that ends its task, nor after one loss", () =>
+    Effect.gen(function*() {
+      const [slots, trials] = [new Slots(5), new Trials()]
+      const { seat } = yield* admitting(trials, slots, "1")
+      const other = Option.getOrThrow(Option.fromUndefinedOr(slots.tryTake()))
+      const command = { _tag: "Start", at: StoredTasks.createdAt, after: 1, worker: "me" } as const
+      for (const given of [{ lostAttempts: 0 }, { lostAttempts: 3 }, { lostAttempts: 2, cancelRequested: true }]) {
+        assert.isTrue(yield* trials.admit(StoredTasks.working({ worker: "other", ...given }), command, other))
+      }
+      assert.isFalse(yield* trials.admit(StoredTasks.working({ worker: "other", lostAttempts: 2 }), command, other))
+      assert.isTrue(seat.isTaken)
+    }))
 })
 
 const kinds = [["embedded", embedded], ["by queue", inMemory]] as const

@@ -55,7 +55,7 @@ export class Trials {
         return false
       }
       this.trial = { seat, until: now + longestMs }
-      seat.onFree = () => this.changed.openUnsafe()
+      seat.onFree = () => this.end(seat)
       return true
     })
 
@@ -85,8 +85,14 @@ export class Trials {
     this.changed.openUnsafe()
   }
 
+  /** Over for good: whoever waited for input has got on, and goes on beside the next. */
+  private end(seat: Seat): void {
+    if (this.trial?.seat === seat) this.trial = undefined
+    this.changed.openUnsafe()
+  }
+
   /** For how many milliseconds at most the present trial goes on; 0 when there is none. */
   private remaining(now: number): number {
-    return this.trial?.seat.isTaken === true ? Math.max(Math.ceil(this.trial.until - now), 0) : 0
+    return this.trial === undefined ? 0 : Math.max(Math.ceil(this.trial.until - now), 0)
   }
 }
