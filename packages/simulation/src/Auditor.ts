@@ -160,7 +160,8 @@ export class Auditor {
         const run = openRun(attempt, process)
         const desk = this.desk(process)
         file.runs.push(run)
-        desk.open(run, file)
+        const together = desk.open(run, file)
+        if (together !== undefined) this.object("tried-together", together)
         return Watch.make({
           file,
           run,

@@ -100,6 +100,13 @@ export const replicaSabotages: ReadonlyArray<Sabotage> = [
     is: ``
   },
   {
+    name: "suspects started together",
+    rule: "tried-together",
+    file: "engine/src/internal/trials.ts",
+    was: `if (this.remaining(now) > 0) {`,
+    is: `if (this.remaining(now) < 0) {`
+  },
+  {
     name: "time of grace not given",
     rule: "grace-ignored",
     file: queueRunner,
