@@ -138,6 +138,41 @@ export const isDeeperThan = (text: string, maxDepth: number): boolean => {
   return false
 }
 
+/**
+ * An object with `null` for every array and object in it, by one linear scan: what is too deep for anybody who recurses
+ * still has a readable id. Nothing of text that does not close what it opens, or that is no object.
+ */
+const shallow = (text: string): string | undefined => {
+  if (!/^[ \t\n\r]*\{/.test(text)) return undefined
+  const kept: Array<string> = []
+  let depth = 0
+  let from = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) {
+      index = closingQuote(text, index)
+      if (index === -1) return undefined
+    } else if (code === 0x7b || code === 0x5b) {
+      if (depth === 1) kept.push(text.slice(from, index), "null")
+      depth++
+    } else if (code === 0x7d || code === 0x5d) {
+      depth--
+      if (depth === 1) from = index + 1
+    }
+  }
+  return depth === 0 ? kept.join("") + text.slice(from) : undefined
+}
+
+/** The id of a request that is too deep to be parsed. */
+const idOf = (text: string): Id | null => {
+  const json = Result.try((): Schema.Json => JSON.parse(shallow(text) ?? "null"))
+  if (Result.isFailure(json)) return null
+  return Result.match(envelope(json.success), {
+    onFailure: ({ id }) => id,
+    onSuccess: (message) => message._tag === "Request" ? message.id : null
+  })
+}
+
 const refuse = (id: Id | null, error: WireError.WireError): Result.Result<never, WireError.Refusal> =>
   Result.fail(WireError.refusal(id, error))
 
@@ -151,7 +186,7 @@ const invalid = (id: Id | null, message: string): Result.Result<never, WireError
  *
  * Refused with -32700: text that is not JSON (empty, truncated, with a byte order mark). Refused with -32600: any JSON
  * but one object, a batch, a response, a wrong `jsonrpc`, `method`, `id` or `params`, and nesting beyond
- * `limits.maxDepth`. A readable id is echoed even when the rest of the envelope is bad.
+ * `limits.maxDepth`. A readable id is echoed even when the rest of the envelope is bad, or something in it is too deep.
  *
  * **Gotchas**
  *
@@ -168,7 +203,7 @@ export const parse = (
   limits: Limits = defaultLimits
 ): Result.Result<JsonRpcMessage, WireError.Refusal> => {
   if (isDeeperThan(text, limits.maxDepth)) {
-    return invalid(null, `arrays and objects are nested deeper than ${limits.maxDepth} levels`)
+    return invalid(idOf(text), `arrays and objects are nested deeper than ${limits.maxDepth} levels`)
   }
   const json = Result.try({
     try: (): Schema.Json => JSON.parse(text),

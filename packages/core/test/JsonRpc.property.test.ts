@@ -25,6 +25,18 @@ describe("parse", () => {
     assert.deepStrictEqual(outcome.success, { _tag: "Request", ...JSON.parse(JSON.stringify({ id, method, params })) })
   }, { arbitrary: { runs: 500 } })
 
+  it.prop("reads the id of every request that is too deep", {
+    id: Schema.Union([Schema.String, Schema.Int]),
+    method: Schema.String,
+    value: Schema.Json
+  }, ({ id, method, value }) => {
+    const request = { value, params: { value }, jsonrpc: "2.0", id, method, last: [value] }
+    for (const text of [JSON.stringify(request), JSON.stringify(request, null, 1)]) {
+      const outcome = JsonRpc.parse(text, { maxDepth: 1 })
+      assert.isTrue(Result.isFailure(outcome) && outcome.failure.id === JSON.parse(text).id)
+    }
+  }, { arbitrary: { runs: 500 } })
+
   it.prop("counts the depth a recursive count gives", [Schema.Json], ([value]) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, 1)]) {
       const depth = depthOf(value)

@@ -137,14 +137,52 @@ describe("nesting", () => {
     parsed(nested("{\"a\":", "}", room))
     for (const text of [nested("[", "]", room + 1), nested("{\"a\":", "}", room + 1)]) {
       const { error, httpStatus, id } = refused(text)
-      assert.deepStrictEqual([error.code, httpStatus, id], [-32600, 400, null])
+      assert.deepStrictEqual([error.code, httpStatus, id], [-32600, 400, 1])
       assert.match(error.message, /deeper than 128 levels/)
+    }
+  })
+
+  it("is refused under the id of a request, and under none where there is none to be read", () => {
+    const deep = `${"[".repeat(200)}"]}"${"]".repeat(200)}`
+    const ids: ReadonlyArray<readonly [string, string | number | null]> = [
+      [`{"params":${deep},"jsonrpc":"2.0","method":"m","id":"\\"]}"}`, "\"]}"],
+      [` {"id":1,"a":{"id":2,"b":${deep}},"id":3,"c":[${deep},{}],"method":"m"}`, 3],
+      [`{"id":1,"jsonrpc":"2.0","method":"m","params":[${deep},{"id":2}]}`, 1],
+      [`{"id":${deep},"jsonrpc":"2.0","method":"m"}`, null],
+      [`{"id":1.5,"jsonrpc":"2.0","method":"m","params":${deep}}`, null],
+      [`{"jsonrpc":"2.0","method":"m","params":${deep}}`, null],
+      [`{"id":1,"jsonrpc":"2.0","result":${deep}}`, null],
+      [`[{"id":1,"jsonrpc":"2.0","method":"m","params":${deep}}]`, null],
+      [`{"id":1,"jsonrpc":"2.0","method":"m","params":${deep}`, null],
+      [`{"id":1,"jsonrpc":"2.0","method":"m","params":[${deep}}`, null],
+      [`{"id":1,"method":"m","params":${deep}}}`, null],
+      [`{"id":1,"method":"m","params":${deep}} 1`, null],
+      [`{"id":1,"method":"m","params":${deep},"x`, null],
+      [`{"id":1,"method":"m" ${deep}}`, null]
+    ]
+    for (const [text, id] of ids) {
+      const refusal = refused(text)
+      assert.deepStrictEqual([refusal.error.code, refusal.id], [-32600, id], text)
+    }
+  })
+
+  it("costs no more than to look at every character a few times, whatever is too deep", () => {
+    const deep = "[".repeat(200) + "]".repeat(200)
+    const long = [
+      `"a":[],`.repeat(600_000),
+      `"${"\\\\".repeat(2_000_000)}":1,`,
+      `"${"\\\"".repeat(2_000_000)}":1,`,
+      `"a":[${"[],".repeat(1_400_000)}1],`
+    ]
+    for (const members of long) {
+      assert.strictEqual(refused(`{${members}"id":1,"jsonrpc":"2.0","method":"m","params":${deep}}`).id, 1)
     }
   })
 
   it("100 000 and 1 000 000 levels are refused, closed or not", () => {
     for (const levels of [100_000, 1_000_000]) {
-      assert.strictEqual(refused(nested("[", "]", levels)).error.code, -32600)
+      const { error, id } = refused(nested("[", "]", levels))
+      assert.deepStrictEqual([error.code, id], [-32600, 1])
       assert.strictEqual(refused("{\"a\":".repeat(levels)).error.code, -32600)
     }
   })

@@ -34,8 +34,7 @@ export const layer: Layer.Layer<
   TaskStoreError,
   TaskStore | TaskTools
 > = boundedScope.layer(
-  "The engine",
-  longestEnd,
+  { what: "The engine", closes: longestEnd },
   Layer.merge(TaskRunner.layerFiber, TaskSweeper.layer).pipe(
     Layer.provideMerge(TaskEngine.layer),
     Layer.provideMerge(Health.layer),

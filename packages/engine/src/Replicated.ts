@@ -48,8 +48,10 @@ export const layerWith = (
   TaskStore | TaskTools | TaskQueue | TaskWorkers | TaskSignal
 > =>
   boundedScope.layer(
-    "A replica",
-    Duration.sum(Duration.fromInputUnsafe(options.grace ?? TaskRunner.defaultGrace), longestEnd),
+    {
+      what: "A replica",
+      closes: Duration.sum(Duration.fromInputUnsafe(options.grace ?? TaskRunner.defaultGrace), longestEnd)
+    },
     Layer.merge(TaskRunner.layerQueueWith(options), TaskSweeper.layer).pipe(
       Layer.provideMerge(TaskEngine.layer),
       Layer.provideMerge(Health.layer),

@@ -6,9 +6,10 @@
  * @since 0.2.0
  */
 import type * as PgClient from "@effect/sql-pg/PgClient"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import type * as Redis from "effect/persistence/Redis"
+import * as Schema from "effect/Schema"
 import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
@@ -28,12 +29,30 @@ import * as TaskWorkers from "./TaskWorkers.ts"
 export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.TaskWorkers | TaskSignal.TaskSignal
 
 /**
- * Bounds how long a layer takes to close.
+ * A client did not come about in time: whatever it connects to takes connections, and does not answer.
+ *
+ * @category errors
+ * @since 0.2.0
+ */
+export class NotOpened extends Schema.TaggedError<NotOpened>()("NotOpened", { limit: Schema.Duration }) {
+  override get message(): string {
+    return `a storage takes connections and did not answer within ${Duration.format(this.limit)}`
+  }
+}
+
+/**
+ * Bounds how long a layer takes to close, and how long to open.
  *
  * **When to use**
  *
  * Around the layer of a client that waits, when it is closed, for whatever it has sent, as `NodeRedis.layer` and
- * `PgClient.layer` do. Were the storage to stand still at that moment, the process would not end.
+ * `PgClient.layer` do. Were the storage to stand still at that moment, the process would not end; and were it to stand
+ * still when the process starts, `NodeRedis.layer` would wait for it without end.
+ *
+ * **Details**
+ *
+ * What is not open after `opensWithin`, which is 10 seconds, fails with `NotOpened`. Whoever interrupts the program
+ * before that is not kept waiting for longer than `limit`.
  *
  * **Gotchas**
  *
@@ -49,13 +68,19 @@ export type Storage = TaskStore.TaskStore | TaskQueue.TaskQueue | TaskWorkers.Ta
  * @category combinators
  * @since 0.2.0
  */
-export const closeWithin =
-  (limit: Duration.Input) => <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
-    boundedScope.layer("A layer", limit, layer)
+export const closeWithin = (
+  limit: Duration.Input,
+  { opensWithin = "10 seconds" }: { readonly opensWithin?: Duration.Input | undefined } = {}
+) =>
+<A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E | NotOpened, R> => {
+  const within = Duration.fromInputUnsafe(opensWithin)
+  const opens = { within, orElse: () => new NotOpened({ limit: within }) }
+  return boundedScope.layer({ what: "A layer", closes: limit, opens }, layer)
+}
 
 /** What is shared goes by its own time limits, one after the other; together they must not take long to close. */
 const bounded = <E, R>(storage: Layer.Layer<Storage, E, R>): Layer.Layer<Storage, E, R> =>
-  boundedScope.layer("The storage", "2 seconds", storage)
+  boundedScope.layer({ what: "The storage", closes: "2 seconds" }, storage)
 
 /**
  * On Redis, under keys that begin with `prefix` between braces; `mcp_tasks` unless named.

@@ -14,7 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PersistedQueue from "effect/persistence/PersistedQueue"
-import type * as Redis from "effect/persistence/Redis"
+import * as Redis from "effect/persistence/Redis"
 import * as Predicate from "effect/Predicate"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
@@ -150,7 +150,8 @@ const inTransaction = (sql: SqlClient.SqlClient): CreateWith => (offer) => (crea
       Effect.as(offer({ taskId: stored.task.taskId, attempt: 1 }), { stored, isOffered: true }))
   ))
 
-const make = (createWith: CreateWith) =>
+/** Makes the queue, given a question that its database answers when it is well. */
+const make = (createWith: CreateWith, ask: Effect.Effect<unknown, unknown>) =>
   Effect.gen(function*() {
     const store = yield* PersistedQueue.PersistedQueueStore
     const factory = yield* PersistedQueue.makeFactory
@@ -162,7 +163,7 @@ const make = (createWith: CreateWith) =>
     })
     yield* loop.run({ name: "queue clean-up", rest: memory, restsFirst: true }, () =>
       store.cleanup({ timeToLive: memory, failedTimeToLive: memory }))
-    const hearing = yield* queueWatch.make
+    const hearing = yield* queueWatch.make(ask)
     const offer: Offer = ({ attempt, taskId }) =>
       queue.offer({ taskId }, { id: `${taskId}:${attempt}` }).pipe(
         Effect.catchTag("SchemaError", Effect.die),
@@ -182,7 +183,7 @@ const make = (createWith: CreateWith) =>
  * @since 0.2.0
  */
 export const layerStore: Layer.Layer<TaskQueue, never, PersistedQueue.PersistedQueueStore> = Layer.provide(
-  Layer.effect(TaskQueue, make(separately)),
+  Layer.effect(TaskQueue, make(separately, Effect.void)),
   Health.layer
 )
 
@@ -218,7 +219,8 @@ export const layerSqlWith = (
   Layer.unwrap(
     Effect.map(SqlClient.SqlClient, (sql) => {
       const tableName = options.table ?? "mcp_task_queue"
-      const checked = Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql)))
+      const ask = sql`SELECT 1 FROM ${sql(tableName)} LIMIT 1`
+      const checked = Effect.andThen(migrations.check(tableName, columns), make(inTransaction(sql), ask))
       return Layer.effect(TaskQueue, checked).pipe(
         Layer.provide(Health.layer),
         Layer.provide(quietly(PersistedQueue.layerStoreSql({ ...settings(options), tableName })))
@@ -240,15 +242,14 @@ export const layerSql: ReturnType<typeof layerSqlWith> = layerSqlWith({})
  * @category layers
  * @since 0.2.0
  */
-export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> =>
-  Layer.provide(
-    layerStore,
-    quietly(
-      boundedRedis.persistent(
-        PersistedQueue.layerStoreRedis({ ...settings(options), prefix: `{${options.prefix ?? "mcp_tasks"}}:queue:` })
-      )
-    )
+export const layerRedisWith = (options: RedisQueueOptions): Layer.Layer<TaskQueue, never, Redis.Redis> => {
+  const prefix = `{${options.prefix ?? "mcp_tasks"}}:queue:`
+  const queue = Effect.flatMap(Redis.Redis, (redis) => make(separately, redis.send("EXISTS", `${prefix}tasks`)))
+  return Layer.effect(TaskQueue, queue).pipe(
+    Layer.provide([boundedRedis.layer, Health.layer]),
+    Layer.provide(boundedRedis.persistent(quietly(PersistedQueue.layerStoreRedis({ ...settings(options), prefix }))))
   )
+}
 
 /**
  * Keeps the queue in the Redis that keeps the tasks. A task is created first and then offered; one that was not, since

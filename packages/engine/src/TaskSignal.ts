@@ -23,7 +23,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Redis from "effect/persistence/Redis"
+import type * as Redis from "effect/persistence/Redis"
 import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -31,7 +31,10 @@ import type * as Migrator from "effect/sql/Migrator"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import * as Health from "./Health.ts"
+import * as boundedRedis from "./internal/boundedRedis.ts"
+import * as boundedScope from "./internal/boundedScope.ts"
 import * as pollSignal from "./internal/pollSignal.ts"
+import * as redisConnection from "./internal/redisConnection.ts"
 import * as remoteSignal from "./internal/remoteSignal.ts"
 
 /**
@@ -102,17 +105,19 @@ export const layerRedisWith = (options: RemoteOptions): Layer.Layer<TaskSignal, 
   Layer.effect(
     TaskSignal,
     Effect.gen(function*() {
-      const redis = yield* Redis.Redis
+      const redis = yield* redisConnection.watched
       const channel = channelOf(options)
+      // A subscription is a connection of its own, whose beginning cannot be interrupted.
+      const subscribed = boundedScope.open(redis.subscribe(channel), boundedRedis.opening)
       return yield* remoteSignal.make({
         send: (texts) =>
           Effect.forEach(texts, (text) => redis.send("PUBLISH", channel, text), {
             discard: true,
             concurrency: "unbounded"
           }),
-        listen: Effect.map(redis.subscribe(channel), (arriving) =>
+        listen: Effect.map(subscribed, (arriving) =>
           Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ message }) => message)))
-      }, heartbeatOf(options))
+      }, { heartbeat: heartbeatOf(options) })
     })
   ).pipe(Layer.provide(Health.layer))
 
@@ -143,7 +148,7 @@ export const layerPostgresWith = (options: RemoteOptions): Layer.Layer<TaskSigna
         send: (texts) => Effect.forEach(texts, (text) => postgres.notify(channel, text), { discard: true }),
         listen: Effect.map(postgres.listen(channel), (arriving) =>
           Effect.map(Queue.takeAll(arriving), (messages) => messages.map(({ payload }) => payload)))
-      }, heartbeatOf(options))
+      }, { heartbeat: heartbeatOf(options) })
     })
   ).pipe(Layer.provide(Health.layer))
 
@@ -190,7 +195,11 @@ export const layerPollWith = (
       const interval = Duration.fromInputUnsafe(options.interval ?? "1 second")
       const wire = yield* pollSignal.make({ table: options.table ?? "mcp_task_signals", interval })
       // A message to this process comes back after an interval at the earliest.
-      return yield* remoteSignal.make(wire, Duration.max(heartbeatOf(options), Duration.times(interval, 3)))
+      const echo = Duration.times(interval, 3)
+      return yield* remoteSignal.make(wire, {
+        heartbeat: Duration.max(heartbeatOf(options), echo),
+        echo: Duration.max(echo, Duration.seconds(5))
+      })
     })
   ).pipe(Layer.provide(Health.layer))
 

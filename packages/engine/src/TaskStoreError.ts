@@ -11,6 +11,7 @@ const meanings = {
   ConnectionLost: "the connection to it is lost",
   ReadOnly: "it is read-only: a replica, or a primary that was demoted",
   Full: "it has no room left, in memory or on disk",
+  Misused: "one of its keys is used by something else",
   NotReady: "it is starting, loading or failing over",
   TooLarge: "the record is larger than the database or its client can take",
   Corrupt: "a record is not one that this library wrote"
@@ -22,15 +23,24 @@ const meanings = {
  * **Details**
  *
  * `Corrupt` means that a record is not what this library wrote, and `TooLarge` that a write would make it one that
- * cannot be kept or read; both stay. All other reasons may go away by themselves. `ReadOnly`, `Full`, `NotReady` and
- * `TooLarge` are refusals: a write that ended so was not written.
+ * cannot be kept or read; both stay. All other reasons may go away, and all but `Misused` by themselves. `ReadOnly`,
+ * `Full`, `Misused`, `NotReady` and `TooLarge` are refusals: a write that ended so was not written.
  *
  * @category errors
  * @since 0.1.0
  */
 export class TaskStoreError extends Schema.TaggedError<TaskStoreError>()("TaskStoreError", {
   operation: Schema.Literals(["create", "read", "view", "replace", "due", "remove", "countLive", "list"]),
-  reason: Schema.Literals(["Unavailable", "ConnectionLost", "ReadOnly", "Full", "NotReady", "TooLarge", "Corrupt"]),
+  reason: Schema.Literals([
+    "Unavailable",
+    "ConnectionLost",
+    "ReadOnly",
+    "Full",
+    "Misused",
+    "NotReady",
+    "TooLarge",
+    "Corrupt"
+  ]),
   /** The task that it is about, where it is about one and no other. */
   taskId: Schema.optionalKey(Schema.String),
   cause: Schema.Defect()

@@ -8,6 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as JsonSchema from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
+import * as contentBlock from "./internal/contentBlock.ts"
 
 /**
  * How a tool runs as a task. Every field has a default.
@@ -145,14 +146,28 @@ export const OutputSchema: Context.Reference<JsonSchema.JsonSchema | undefined> 
  * As the `success` schema of a tool that returns images, several blocks, or an error that is a result (`isError`).
  * Any other success schema is answered as `structuredContent` with its JSON as text, and a string as text alone.
  *
+ * **Details**
+ *
+ * A block of content is one of the five kinds of MCP (`ContentBlock`) with the members of its kind, and may have more.
+ * `_meta`, and members that MCP does not know, are sent as they are. `resultType` may be `complete` or left out.
+ *
+ * **Gotchas**
+ *
+ * What `_meta` says under `io.modelcontextprotocol/serverInfo` is replaced where the result is the answer to the call:
+ * there it is this server that answers.
+ *
  * @category schemas
  * @since 0.1.0
  */
-export const ToolResult = Schema.Struct({
-  content: Schema.Array(Schema.JsonObject),
-  structuredContent: Schema.optionalKey(Schema.Json),
-  isError: Schema.optionalKey(Schema.Boolean)
-})
+export const ToolResult = Schema.StructWithRest(
+  Schema.Struct({
+    content: Schema.Array(Schema.JsonObject.check(Schema.makeFilter(contentBlock.fault))),
+    structuredContent: Schema.optionalKey(Schema.Json),
+    isError: Schema.optionalKey(Schema.Boolean),
+    _meta: Schema.optionalKey(Schema.JsonObject)
+  }),
+  [Schema.JsonObject]
+)
 
 /**
  * A complete MCP tool result.
@@ -160,7 +175,7 @@ export const ToolResult = Schema.Struct({
  * @category schemas
  * @since 0.1.0
  */
-export interface ToolResult extends Schema.Schema.Type<typeof ToolResult> {}
+export type ToolResult = typeof ToolResult.Type
 
 /**
  * A result of one block of text.
@@ -178,6 +193,9 @@ export const text = (value: string): ToolResult => ({ content: [{ type: "text", 
  */
 export const error = (message: string): ToolResult => ({ ...text(message), isError: true })
 
+/** Looked at when the error is told: an error that throws where it is made loses its code and its message with it. */
+const Data = Schema.Unknown as unknown as typeof Schema.Json
+
 /**
  * The JSON-RPC error that a call ends with: its task is `failed` (ext-tasks, "Task Execution Errors").
  *
@@ -189,13 +207,14 @@ export const error = (message: string): ToolResult => ({ ...text(message), isErr
  * **Gotchas**
  *
  * A code of your own is best outside -32768 to -32000, which JSON-RPC reserves. One that the protocol keeps for itself
- * (-32099 to -32020, -32002) is not sent: the error goes out as -32603, otherwise as it is, and the log says so.
+ * (-32099 to -32020, -32002) is not sent, nor one that is no integer: the error goes out as -32603, otherwise as it is.
+ * Data that JSON cannot carry, or that is too much, is left out. The log says so.
  *
  * @category errors
  * @since 0.1.0
  */
 export class ProtocolError extends Schema.TaggedError<ProtocolError>()("ProtocolError", {
-  code: Schema.Int,
+  code: Schema.Number,
   message: Schema.String,
-  data: Schema.optionalKey(Schema.Json)
+  data: Schema.optional(Data)
 }) {}

@@ -14,8 +14,14 @@ class Client extends Context.Service<Client, { readonly id: number }>()(
 const clientThat = (closes: Effect.Effect<unknown>) =>
   Layer.effect(Client, Effect.as(Effect.addFinalizer(() => closes), { id: 0 }))
 
+/** Waits for an answer that does not come, as a client does whose server stands still, and when it closes too. */
+const clientThatNeverOpens = Layer.effect(
+  Client,
+  Effect.andThen(Effect.addFinalizer(() => Effect.never), Effect.never)
+)
+
 /** Builds a layer, closes it, and says for how long and with what in the log. */
-const closing = Effect.fnUntraced(function*(layer: Layer.Layer<Client>) {
+const closing = Effect.fnUntraced(function*<E>(layer: Layer.Layer<Client, E>) {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => void lines.push(String(message)))
   const scope = yield* Scope.make()
@@ -61,6 +67,41 @@ describe("Storage.closeWithin", () => {
       assert.strictEqual(lines.length, 1)
       assert.match(lines[0] ?? "", /^A layer did not close well/)
     }))
+
+  it.effect("does not wait for what does not open, nor for the end of that", () =>
+    Effect.gen(function*() {
+      const opening = Effect.forkChild(
+        Effect.flip(Layer.build(clientThatNeverOpens.pipe(Storage.closeWithin("5 seconds"))))
+      )
+      const fiber = yield* opening
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("6 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.instanceOf(error, Storage.NotOpened)
+      assert.strictEqual(error.message, "a storage takes connections and did not answer within 10s")
+    }).pipe(Effect.scoped))
+
+  it.effect("ends in time when it is interrupted while it opens", () =>
+    Effect.gen(function*() {
+      const launched = yield* Effect.forkChild(
+        Layer.launch(clientThatNeverOpens.pipe(Storage.closeWithin("2 seconds")))
+      )
+      yield* TestClock.adjust("1 second")
+      yield* Effect.forkChild(Fiber.interrupt(launched))
+      yield* TestClock.adjust("2 seconds")
+      yield* TestClock.adjust("2 seconds")
+      assert.isDefined(launched.pollUnsafe())
+    }))
+
+  it.effect("opens a client that takes its time", () =>
+    Effect.gen(function*() {
+      const slow = Layer.effect(Client, Effect.delay(Effect.succeed({ id: 1 }), "20 seconds"))
+      const opening = Layer.build(slow.pipe(Storage.closeWithin("5 seconds", { opensWithin: "30 seconds" })))
+      const fiber = yield* Effect.forkChild(opening)
+      yield* TestClock.adjust("20 seconds")
+      assert.strictEqual(Context.get(yield* Fiber.join(fiber), Client).id, 1)
+    }).pipe(Effect.scoped))
 
   it.effect("gives one client to all who ask for it", () =>
     Effect.gen(function*() {

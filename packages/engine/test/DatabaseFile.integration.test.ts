@@ -77,6 +77,15 @@ const tables: ReadonlyArray<
     /^The table mcp_tasks is not as it was made: .*body/
   ],
   [
+    "of a newer release",
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(
+        made(TaskStore.layerSql),
+        sql`INSERT INTO mcp_tasks_migrations (migration_id, name) VALUES (99, 'future')`
+      )),
+    /^The table mcp_tasks was changed by a newer release of this program \(future\)\. Run that release/
+  ],
+  [
     "of the queue that is gone",
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
       Effect.andThen(made(TaskQueue.layerSql), sql`DROP TABLE mcp_task_queue`)),

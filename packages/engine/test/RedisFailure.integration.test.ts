@@ -1,7 +1,8 @@
 import { TaskStore } from "@effect-mcp-tasks/engine"
 import { working } from "@effect-mcp-tasks/testing/StoredTasks"
 import { assert, describe } from "@effect/vitest"
-import { Array as Arr, Effect, Fiber, Option } from "effect"
+import { Array as Arr, Context, Effect, Fiber, Layer, Option, Schedule } from "effect"
+import { Redis } from "effect/persistence"
 import * as OwnServer from "./OwnServer.ts"
 import { failing, failures, open, soon, test, warmUp } from "./ServerStores.ts"
 import * as services from "./services.ts"
@@ -53,9 +54,64 @@ services.withService(services.redisBinary, () => {
       assert.deepStrictEqual(yield* store.create(working(), { maxLive: 1 }), held)
     }))
 
+    test("whose connection goes silent without an end is connected to anew", Effect.gen(function*() {
+      const server = yield* OwnServer.redis()
+      const proxy = yield* TcpProxy.make(server.port)
+      const { redis, store } = yield* open(`redis://127.0.0.1:${proxy.port}`, { timeout: "500 millis" })
+      const held = yield* store.create(working(), { maxLive })
+      const connection = yield* redis.send<number>("CLIENT", "ID")
+      // Twice, since what watches the first connection must watch the next one too.
+      for (let round = 1; round <= 2; round++) {
+        yield* proxy.silence
+        const error = yield* Effect.flip(store.read("task-1"))
+        assert.deepStrictEqual([error.reason, error.mayHaveHappened], ["Unavailable", true])
+        const read = Effect.retry(store.read("task-1"), Schedule.spaced("100 millis"))
+        assert.deepStrictEqual(yield* Effect.timeout(read, "30 seconds"), Option.some(held))
+        assert.strictEqual(yield* proxy.connections, 1)
+      }
+      assert.notStrictEqual(yield* redis.send<number>("CLIENT", "ID"), connection)
+    }))
+
+    test("whose new connection goes silent before it is of use is connected to once more", Effect.gen(function*() {
+      const server = yield* OwnServer.redis()
+      const proxy = yield* TcpProxy.make(server.port)
+      const { redis, store } = yield* open(`redis://127.0.0.1:${proxy.port}`)
+      const held = yield* store.create(working(), { maxLive })
+      yield* proxy.loseReplies
+      yield* proxy.cut
+      yield* soon(Effect.filterOrFail(proxy.connections, (connections) => connections === 1))
+      yield* Effect.sleep("500 millis")
+      yield* proxy.silence
+      yield* proxy.pass
+      const read = Effect.retry(store.read("task-1"), Schedule.spaced("100 millis"))
+      assert.deepStrictEqual(yield* Effect.timeout(read, "30 seconds"), Option.some(held))
+      assert.strictEqual(yield* redis.send("PING"), "PONG")
+    }))
+
+    test("that is slow keeps its connection", Effect.gen(function*() {
+      const server = yield* OwnServer.redis()
+      const { redis, store } = yield* open(server.url, { timeout: "300 millis" })
+      const connection = yield* redis.send<number>("CLIENT", "ID")
+      for (let round = 1; round <= 3; round++) {
+        yield* server.pause
+        for (let n = 1; n <= 5; n++) yield* Effect.flip(store.read("task-1"))
+        yield* server.resume
+        assert.deepStrictEqual(yield* soon(store.read("task-1")), Option.none())
+      }
+      yield* Effect.sleep("5 seconds")
+      assert.strictEqual(yield* redis.send<number>("CLIENT", "ID"), connection)
+    }))
+
     test("that stands still fails in time, and may do later what it was asked", Effect.gen(function*() {
       const server = yield* OwnServer.redis()
-      const { store } = yield* open(server.url, { timeout: "900 millis" })
+      // Without the client, nobody can end the connection and make a new one.
+      const { redis } = yield* open(server.url)
+      const context = yield* Layer.build(
+        Layer.fresh(TaskStore.layerRedisWith({ timeout: "900 millis" })).pipe(
+          Layer.provide(Layer.succeed(Redis.Redis, redis))
+        )
+      )
+      const store = Context.get(context, TaskStore.TaskStore)
       const held = yield* store.create(working(), { maxLive })
       yield* store.create(working({ taskId: "old" }), { maxLive })
       yield* warmUp(store)

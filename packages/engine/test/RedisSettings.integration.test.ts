@@ -153,6 +153,47 @@ services.withService(services.redisBinary, () => {
       assert.strictEqual(yield* reason(store.read("task-2")), "Corrupt")
     }))
 
+    test("changes nothing where one of its keys is used by something else, and says so", Effect.gen(function*() {
+      const server = yield* OwnServer.redis()
+      const { redis, store } = yield* open(server.url)
+      const held = yield* store.create(working(), { maxLive })
+      const tasks = redis.send<ReadonlyArray<string>>("KEYS", "*:task:*")
+      const cases: ReadonlyArray<readonly [index: string, refused: ReadonlyArray<string>]> = [
+        ["due", ["create", "replace", "remove", "due"]],
+        ["ids", ["create", "replace", "remove", "due", "list"]],
+        ["live", ["create", "replace", "remove", "due"]],
+        ["owned", ["create", "replace", "remove", "countLive"]]
+      ]
+      for (const [index, refused] of cases) {
+        const key = `{mcp_tasks}:${index}`
+        yield* redis.send("RENAME", key, "{mcp_tasks}:kept")
+        yield* redis.send("SET", key, "foreign")
+        const tries = {
+          create: store.create(working({ taskId: "task-2" }), { maxLive }),
+          replace: store.replace(held, completed(working())),
+          remove: store.remove("task-1", 1),
+          due: store.due(0, 1),
+          list: store.list({ limit: 1 }),
+          countLive: store.countLive("ada")
+        }
+        for (const [operation, effect] of Object.entries<Effect.Effect<unknown, unknown>>(tries)) {
+          if (!refused.includes(operation)) continue
+          const error = yield* Effect.flip(effect)
+          assert.instanceOf(error, TaskStore.TaskStoreError)
+          assert.strictEqual(error.reason, "Misused", `${operation} without ${index}`)
+          assert.match(error.message, /: one of its keys is used by something else$/)
+          if (operation !== "countLive") assert.include(String(error.cause), `${key} is a string`)
+        }
+        yield* redis.send("RENAME", "{mcp_tasks}:kept", key)
+        assert.deepStrictEqual(yield* store.list({ limit: 10, owner: "ada", live: true }), [held])
+        assert.deepStrictEqual(yield* tasks, ["{mcp_tasks}:task:task-1"])
+      }
+      assert.deepStrictEqual(yield* store.due(Number.MAX_SAFE_INTEGER, 10), [
+        { taskId: "task-1", version: 1, live: true }
+      ])
+      assert.strictEqual((yield* store.replace(held, completed(working()))).version, 2)
+    }))
+
     test("drops from its index what Redis was told to evict, or it would come up for ever", Effect.gen(function*() {
       const server = yield* OwnServer.redis()
       const { redis, store } = yield* open(server.url)

@@ -90,6 +90,24 @@ services.withService(services.redisBinary, () => {
       assert.deepStrictEqual(here.lines, [])
     }))
 
+    test("come back where a subscription was never answered, and would not be any more", Effect.gen(function*() {
+      const server = yield* OwnServer.redis()
+      const proxy = yield* TcpProxy.make(server.port)
+      const here = yield* build(onRedis(server.url))
+      const there = yield* build(onRedis(`redis://127.0.0.1:${proxy.port}`))
+      const heard = yield* listener(there.signal)
+      yield* reaches(here.signal, heard, "before")
+      yield* proxy.loseReplies
+      yield* proxy.cut
+      yield* soon(Effect.suspend(() => there.lines.length > 0 ? Effect.void : Effect.fail("not yet")))
+      yield* Effect.sleep("2 seconds")
+      yield* proxy.silence
+      yield* proxy.pass
+      yield* reaches(here.signal, heard, "after")
+      yield* soon(Effect.suspend(() => there.lines.length > 1 ? Effect.void : Effect.fail("not yet")))
+      assert.deepStrictEqual(there.lines, [lost, back])
+    }))
+
     test("take no notice of what others say on the channel", Effect.gen(function*() {
       const server = yield* OwnServer.redis()
       const redis = yield* admin(server.url)

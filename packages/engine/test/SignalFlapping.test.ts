@@ -10,18 +10,23 @@ import { settle } from "./TestTools.ts"
 const signal = Effect.gen(function*() {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => void lines.push(String(Array.isArray(message) ? message[0] : message)))
-  const wire = { isAway: false, cut: Effect.void as Effect.Effect<unknown> }
+  const wire = { isAway: false, isDeaf: false, cut: Effect.void as Effect.Effect<unknown> }
   const health = Context.get(yield* Layer.build(Layer.fresh(Health.layer)), Health.Health)
   let arrived = yield* Queue.unbounded<string, "cut">()
   const send = (texts: ReadonlyArray<string>) =>
-    Effect.suspend(() => wire.isAway ? Effect.fail("away" as const) : Effect.asVoid(Queue.offerAll(arrived, texts)))
+    Effect.suspend(() => {
+      if (wire.isAway) return Effect.fail("away" as const)
+      return wire.isDeaf ? Effect.void : Effect.asVoid(Queue.offerAll(arrived, texts))
+    })
   const listen = Effect.gen(function*() {
     const queue = yield* Queue.unbounded<string, "cut">()
     arrived = queue
+    wire.isDeaf = false
     wire.cut = Queue.fail(queue, "cut")
     return Queue.takeAll(queue)
   })
-  const made: TaskSignal.TaskSignal["Service"] = yield* remoteSignal.make({ send, listen }, Duration.seconds(30)).pipe(
+  const beats = { heartbeat: Duration.seconds(30) }
+  const made: TaskSignal.TaskSignal["Service"] = yield* remoteSignal.make({ send, listen }, beats).pipe(
     Effect.provideService(Health.Health, health),
     Effect.provide(Logger.layer([logger]))
   )
@@ -61,6 +66,22 @@ describe("what could not be sent", () => {
       assert.isFalse(yield* isReady)
       wire.isAway = false
       yield* TestClock.adjust("1 second")
+      assert.isTrue(yield* isReady)
+    }).pipe(Effect.scoped))
+})
+
+describe("a connection that brings nothing more, and does not end", () => {
+  it.effect("is left within seconds where something could not be sent either, and not after a heartbeat", () =>
+    Effect.gen(function*() {
+      const { isReady, publish, wire } = yield* signal
+      yield* TestClock.adjust("1 second")
+      wire.isAway = true
+      wire.isDeaf = true
+      yield* publish("one")
+      yield* TestClock.adjust("50 millis")
+      wire.isAway = false
+      assert.isFalse(yield* isReady)
+      yield* TestClock.adjust("7 seconds")
       assert.isTrue(yield* isReady)
     }).pipe(Effect.scoped))
 })

@@ -17,6 +17,7 @@ const redis: ReadonlyArray<readonly [says: string, reason: Reason]> = [
   ["MOVED 3999 127.0.0.1:6381", "NotReady"],
   ["NOREPLICAS Not enough good replicas to write.", "NotReady"],
   ["WRONGTYPE Operation against a key holding the wrong kind of value", "Corrupt"],
+  ["WRONGKEY {OOM}:due is a string, and not of this store", "Misused"],
   ["BUSY Redis is busy running a script.", "Unavailable"],
   ["NOAUTH Authentication required.", "Unavailable"],
   ["ERR unknown command", "Unavailable"]
@@ -85,7 +86,9 @@ describe("TaskStoreError", () => {
     }
     assert.deepStrictEqual(of("Unavailable"), [false, true])
     assert.deepStrictEqual(of("ConnectionLost"), [false, true])
-    for (const reason of ["ReadOnly", "Full", "NotReady"] as const) assert.deepStrictEqual(of(reason), [false, false])
+    for (const reason of ["ReadOnly", "Full", "Misused", "NotReady"] as const) {
+      assert.deepStrictEqual(of(reason), [false, false])
+    }
     for (const reason of ["TooLarge", "Corrupt"] as const) assert.deepStrictEqual(of(reason), [true, false])
   })
 })

@@ -11,6 +11,8 @@ export interface TcpProxy {
   readonly cut: Effect.Effect<void>
   /** From now on, what the server says is lost; what the client says arrives. */
   readonly loseReplies: Effect.Effect<void>
+  /** From now on, present connections bring nothing in either direction, and do not end. New ones do. */
+  readonly silence: Effect.Effect<void>
   /** Ends `loseReplies`, for new connections and for those that are left. */
   readonly pass: Effect.Effect<void>
   /** Sends new connections to another server. */
@@ -28,10 +30,13 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
   const pairs = new Set<readonly [Socket, Socket]>()
   let target = targetPort
   let isLosing = false
+  let silenced = 0
+  let made = 0
 
   const server = createServer((client) => {
     const upstream = connect(target, "127.0.0.1")
     const pair = [client, upstream] as const
+    const mine = ++made
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
@@ -39,9 +44,11 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
       upstream.destroy()
     }
     for (const socket of pair) socket.setNoDelay(true).on("error", end).on("close", end)
-    client.on("data", (chunk) => upstream.write(chunk))
+    client.on("data", (chunk) => {
+      if (mine > silenced) upstream.write(chunk)
+    })
     upstream.on("data", (chunk) => {
-      if (!isLosing) client.write(chunk)
+      if (!isLosing && mine > silenced) client.write(chunk)
     })
   })
   const cut = () => {
@@ -60,6 +67,9 @@ const start = (targetPort: number): Promise<TcpProxy & { readonly stop: () => vo
         cut: Effect.sync(cut),
         loseReplies: Effect.sync(() => {
           isLosing = true
+        }),
+        silence: Effect.sync(() => {
+          silenced = made
         }),
         pass: Effect.sync(() => {
           isLosing = false

@@ -163,14 +163,14 @@ const ways: Readonly<Record<string, (task: CurrentTask.TaskHandle) => Effect.Eff
     })
 }
 
-const failure = (run: (task: CurrentTask.TaskHandle) => Effect.Effect<unknown, unknown>) =>
+const failure = (run: (task: CurrentTask.TaskHandle) => Effect.Effect<unknown, unknown>, log = quiet) =>
   Effect.gen(function*() {
     const process = yield* start({ once: () => Effect.orDie(Effect.flatMap(CurrentTask.CurrentTask, run)) })
     const taskId = yield* call(process, "once", "", { elicitation: { form: {} }, sampling: {} })
     yield* settle
     const ended = yield* get(process, taskId)
     return ended.status === "failed" ? ended.error : assert.fail(`it is ${ended.status}`)
-  }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), quiet]))
+  }).pipe(Effect.provide([Layer.fresh(TaskStore.layerMemory), log]))
 
 describe("what never ends", () => {
   for (const [what, run] of Object.entries(ways)) {
@@ -214,10 +214,46 @@ describe("what never ends", () => {
 })
 
 describe("a protocol error", () => {
-  it.effect("with more data than a result may have is refused as one", () =>
+  const circle: Array<unknown> = []
+  circle.push(circle)
+  const data: ReadonlyArray<readonly [string, unknown, RegExp]> = [
+    ["too much of it", ["x".repeat(9_000_000)], /is left out: it is longer than 8388608 characters/],
+    ["a circle", circle, /is left out: it (is nested deeper than|cannot be carried by JSON)/],
+    ["a BigInt", { n: 1n }, /is left out: it cannot be carried by JSON/],
+    ["a getter that throws", { get it() { throw new Error("x") } }, /is left out: it cannot be carried by JSON/]
+  ]
+  const told = (error: () => TaskTool.ProtocolError) =>
     Effect.gen(function*() {
-      const data = ["x".repeat(9_000_000)]
-      const error = yield* failure(() => new TaskTool.ProtocolError({ code: 4001, message: "no", data }))
+      const logs: Array<string> = []
+      const logger = Logger.make(({ message }) => {
+        logs.push(Array.isArray(message) ? String(message[0]) : String(message))
+      })
+      return { error: yield* failure(error, Logger.layer([logger])), logs: logs.join() }
+    })
+
+  for (const [name, given, words] of data) {
+    it.effect(`keeps its code and its message, and the log says why without its data: ${name}`, () =>
+      Effect.gen(function*() {
+        const { error, logs } = yield* told(() =>
+          new TaskTool.ProtocolError({ code: 4001, message: "no", data: given as never })
+        )
+        assert.deepStrictEqual(error, { code: 4001, message: "no" })
+        assert.match(logs, words)
+      }))
+  }
+
+  for (const code of [1.5, Number.NaN, 2 ** 60]) {
+    it.effect(`keeps its message and its data under -32603 where its code is no integer: ${code}`, () =>
+      Effect.gen(function*() {
+        const { error, logs } = yield* told(() => new TaskTool.ProtocolError({ code, message: "no", data: [1] }))
+        assert.deepStrictEqual(error, { code: -32603, message: "no", data: [1] })
+        assert.include(logs, `code ${code}, which is no integer within ±(2^53 - 1)`)
+      }))
+  }
+
+  it.effect("with a message that is too long is refused", () =>
+    Effect.gen(function*() {
+      const error = yield* failure(() => new TaskTool.ProtocolError({ code: 4001, message: "x".repeat(9_000_000) }))
       const message = "The tool's error was refused: it is longer than 8388608 characters"
       assert.deepStrictEqual(error, { code: -32603, message })
     }))

@@ -75,7 +75,7 @@ export const textOf = (result: Schema.JsonObject): string =>
 export const create = Effect.fnUntraced(function*(client: DemoClient, tool: string, args: Schema.JsonObject) {
   const task = yield* Effect.flatMap(client.callTool(tool, args), decode(TaskWire.CreateTaskResult))
   yield* check(task.status === "working", "working", task)
-  yield* tell("tools/call", `${tool} ${JSON.stringify(args)}: task ${task.taskId.slice(0, 8)}..., ${task.status}`)
+  yield* tell("tools/call", `${tool} ${JSON.stringify(args)}: task ...${task.taskId.slice(-8)}, ${task.status}`)
   return task.taskId
 })
 

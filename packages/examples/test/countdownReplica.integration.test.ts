@@ -72,6 +72,16 @@ describe("the program of the guide on replicas", () => {
         assert.strictEqual(yield* Effect.timeout(terminate, longest), 0)
       }
     ))
+
+    test("says on one line that it cannot start where its storage stands still", Effect.gen(function*() {
+      const server = yield* OwnServer.redis()
+      yield* server.pause
+      const env = { ...process.env, PORT: "0", REDIS_URL: server.url }
+      const running = Program.run(process.execPath, Program.fromSource(name), { env })
+      const { code, stdout } = yield* Effect.timeout(running, longest)
+      assert.strictEqual(code, 1)
+      assert.match(stdout, /^\S+ ERROR \(#\d+\): The server cannot start: a storage .* did not answer within 10s\n$/)
+    }))
   })
 
   test("says on one line that it cannot start, and why", Effect.gen(function*() {

@@ -16,12 +16,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as HttpServer from "effect/http/HttpServer"
+import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as nodeServer from "./internal/nodeServer.ts"
 import * as startFailure from "./internal/startFailure.ts"
+import * as stopping from "./internal/stopping.ts"
 
 /**
  * @since 0.2.0
@@ -41,8 +43,11 @@ export interface StopOptions {
   readonly disablePreemptiveShutdown?: boolean | undefined
 }
 
+/** How long event streams may take to say that they end with the server. */
+const farewell = Duration.millis(250)
+
 /** How long a request that was interrupted may take to end: one that writes is not interrupted in the middle of it. */
-const interruptedEnd = Duration.seconds(1)
+const interruptedEnd = Duration.millis(750)
 
 /** How long the last answers may take to leave. */
 const lastWords = Duration.millis(500)
@@ -63,7 +68,8 @@ const lastWords = Duration.millis(500)
  * the time, since the process runs; `/health/ready` is 503.
  *
  * When what serves requests ends, no more are served from that moment; those under way have `gracefulShutdownTimeout`,
- * and are then interrupted. That takes a second longer at most, whatever they wait for.
+ * and are then interrupted: a request to the endpoint is answered with -32603, which says that the server is stopping.
+ * That takes a second longer at most, whatever they wait for.
  *
  * **Example**
  *
@@ -87,10 +93,11 @@ export const layer = <Server extends nodeServer.NodeServer, Options extends Stop
       const context = yield* Layer.buildWithMemoMap(listening, memoMap, scope)
       yield* Scope.addFinalizer(scope, nodeServer.close(server, lastWords))
       const grace = Duration.fromInputUnsafe(options.gracefulShutdownTimeout ?? "2 seconds")
-      return Context.add(
-        context,
-        HttpServer.HttpServer,
-        draining(Context.get(context, HttpServer.HttpServer), attendant, grace)
+      const last = Latch.makeUnsafe()
+      const drained = draining(Context.get(context, HttpServer.HttpServer), attendant, { grace, last })
+      return context.pipe(
+        Context.add(HttpServer.HttpServer, drained),
+        Context.add(stopping.LastWords, Option.some(last))
       )
     })
   )
@@ -146,7 +153,7 @@ export const teardown: Runtime.Teardown = (exit, onExit) =>
 const draining = (
   server: HttpServer.HttpServer["Service"],
   { dismiss, idle }: nodeServer.Attendant,
-  grace: Duration.Duration
+  { grace, last }: { readonly grace: Duration.Duration; readonly last: Latch.Latch }
 ): HttpServer.HttpServer["Service"] =>
   HttpServer.make({
     address: server.address,
@@ -154,7 +161,9 @@ const draining = (
       const requests = yield* Effect.acquireRelease(Scope.make(), (requests, exit) =>
         Effect.gen(function*() {
           yield* dismiss
-          yield* Effect.timeoutOption(idle, grace)
+          const isIdle = yield* Effect.timeoutOption(idle, grace)
+          last.openUnsafe()
+          if (Option.isNone(isIdle)) yield* Effect.timeoutOption(idle, farewell)
           const ending = yield* Effect.forkDetach(Scope.close(requests, exit))
           yield* Effect.timeoutOption(Fiber.await(ending), interruptedEnd)
         }))

@@ -5,10 +5,11 @@
  * Before a message is read, the request must come from where it may come from (`Host`, `Origin`), be a POST of JSON,
  * and be small enough. A plain tool call is interrupted when its client goes away; the handler of a task is not, since
  * it belongs to nobody's request. Only a task whose client goes away before it was answered with it is cancelled: no
- * client would ever know of it.
+ * client would ever know of it. What the end of the server interrupts is answered with -32603 that says so.
  *
  * @since 0.1.0
  */
+import type * as JsonRpc from "@effect-mcp-tasks/core/JsonRpc"
 import * as TaskOwner from "@effect-mcp-tasks/engine/TaskOwner"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,14 +18,17 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as UrlParams from "effect/http/UrlParams"
+import type * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Option from "effect/Option"
-import { Dispatcher, type Reply, type Streaming } from "./Dispatcher.ts"
+import { Dispatcher, type Received, type Reply, type Streaming } from "./Dispatcher.ts"
 import * as eventStream from "./internal/eventStream.ts"
 import * as httpBody from "./internal/httpBody.ts"
 import * as httpGuard from "./internal/httpGuard.ts"
+import * as listen from "./internal/listen.ts"
 import * as openAnswer from "./internal/openAnswer.ts"
+import * as stopping from "./internal/stopping.ts"
 
 /**
  * How the endpoint is served. Every field has a default.
@@ -106,19 +110,42 @@ export const layer = (
         keepAlive: Duration.fromInputUnsafe(options.keepAlive ?? "15 seconds"),
         readTimeout: Duration.fromInputUnsafe(options.readTimeout ?? "1 minute")
       })
+      const lastWords = yield* stopping.LastWords
       const stream = (answer: Streaming) =>
         Effect.flatMap(openAnswer.open(answer), (opened) =>
           "body" in opened ? Effect.succeed(respond(opened)) : toResponse(opened))
+      const answer = (received: Received) => {
+        if (received._tag === "Refused") return Effect.map(received.reply, respond)
+        if (received._tag === "Notification") return Effect.succeed(accepted)
+        return received.mayStream
+          ? stream(untilStopped(received, lastWords))
+          : Effect.map(received.run(unheard), respond)
+      }
       const serve = (request: HttpServerRequest.HttpServerRequest) =>
-        guard(request) ??
-          owned(read(request).pipe(
-            Effect.flatMap((body) => dispatcher.handle({ headers: request.headers, body })),
-            Effect.flatMap((answer) => "run" in answer ? stream(answer) : Effect.succeed(respond(answer))),
+        guard(request) ?? owned(Effect.suspend(() => {
+          let id: JsonRpc.Id | null = null
+          const served = read(request).pipe(
+            Effect.flatMap((body) => {
+              const received = dispatcher.receive({ headers: request.headers, body })
+              if (received._tag === "Request") id = received.id
+              return answer(received)
+            }),
             Effect.catch(Effect.succeed)
-          ))
+          )
+          return stopping.answered(served, () => stopping.response(id))
+        }))
       yield* router.add("*", path, Effect.flatMap(HttpServerRequest.HttpServerRequest, serve))
     })
   )
+
+type Request = Extract<Received, { readonly _tag: "Request" }>
+
+/** A call that may stream. Subscriptions are ended by the dispatcher, in good order. */
+const untilStopped = (request: Request, lastWords: Option.Option<Latch.Latch>): Streaming =>
+  Option.isNone(lastWords) || request.method === listen.method ? request : {
+    run: (send) =>
+      Effect.raceFirst(request.run(send), Effect.as(lastWords.value.await, stopping.reply(request.id)))
+  }
 
 /** The types demand an owner; middleware may be wrong about providing one, and then nobody is served by mistake. */
 const owned = <R>(serve: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
@@ -202,6 +229,11 @@ const respond = ({ body, httpStatus, retryAfter }: Reply): HttpServerResponse.Ht
       contentType: "application/json",
       ...(retryAfter === undefined ? {} : { headers: { "retry-after": inSeconds(retryAfter) } })
     })
+
+const unheard = () => Effect.void
+
+/** This revision defines no notification for which there is anything to do here. */
+const accepted = HttpServerResponse.empty({ status: 202 })
 
 const inSeconds = (duration: Duration.Duration): string =>
   Headers.formatRetryAfter(Headers.retryAfterDuration(duration))

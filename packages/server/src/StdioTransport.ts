@@ -3,8 +3,9 @@
  * output.
  *
  * Guarantee: nothing but messages is written, each on one line; every line that is not blank and no notification gets
- * exactly one answer, unless its request was cancelled; a cancelled request is stopped, and no message follows for it.
- * No line ends the process, only the end of the input does, and an output that nobody reads any more.
+ * exactly one answer, unless its request was cancelled or the output is gone; a cancelled request is stopped, and no
+ * message follows for it. No line ends the process, only the end of the input does, and an output that nobody reads any
+ * more.
  *
  * Source: basic/transports/stdio; basic/patterns/cancellation.
  *
@@ -65,9 +66,10 @@ export class OutputGone extends Schema.TaggedError<OutputGone>()("OutputGone", {
  * **Details**
  *
  * When the input ends, subscriptions are ended in good order, and requests in flight are answered, within
- * `drainTimeout`. When this is interrupted, by a signal for one, subscriptions are ended in good order, and requests
- * in flight are interrupted. When the output is gone, which the first message that cannot be written tells, everything
- * in flight is interrupted at once. All requests have the same owner: the one whose process started this one.
+ * `drainTimeout`; what takes longer is interrupted. When this is interrupted, by a signal for one, subscriptions are
+ * ended in good order, and requests in flight are interrupted. Both are answered with -32603 that says so. When the
+ * output is gone, which the first message that cannot be written tells, everything in flight is interrupted at once.
+ * All requests have the same owner: the one whose process started this one.
  *
  * **Gotchas**
  *
@@ -96,11 +98,13 @@ export const serve = (
       maxInFlight: options.maxInFlight ?? 1_000
     })
     const reading = readLines(options.maxLineBytes ?? 4 * 1024 * 1024, session.receive)
+    const stopCalls = Effect.asVoid(Effect.timeoutOption(Effect.interruptible(session.stopCalls), farewell))
     const close = (before: Effect.Effect<void>, within: Duration.Input) => {
       const atMost = (effect: Effect.Effect<unknown>) => Effect.timeoutOption(Effect.interruptible(effect), within)
       return before.pipe(
         Effect.andThen(dispatcher.endSubscriptions),
         Effect.andThen(atMost(Effect.raceFirst(session.idle, Fiber.await(writing)))),
+        Effect.andThen(stopCalls),
         Effect.andThen(session.stop),
         Effect.andThen(Queue.end(output)),
         Effect.andThen(atMost(Fiber.await(writing)))
@@ -110,12 +114,12 @@ export const serve = (
       Effect.raceFirst(reading, Fiber.join(writing)),
       (exit) => {
         if (Exit.isSuccess(exit)) return close(Effect.void, options.drainTimeout ?? "5 seconds")
-        return Exit.hasFails(exit) ? session.stop : close(session.stopCalls, farewell)
+        return Exit.hasFails(exit) ? session.stop : close(stopCalls, farewell)
       }
     )
   }))
 
-/** How long subscriptions may take to say that they end when the process is told to. */
+/** How long subscriptions, and what is interrupted, may take to say so when the process ends. */
 const farewell = Duration.millis(200)
 
 type OnEnd = (exit: Exit.Exit<void, OutputGone>) => Effect.Effect<void>

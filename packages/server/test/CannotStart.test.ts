@@ -1,9 +1,11 @@
 /** A server that cannot start says why in one line, and a program of it ends with exit code 1. */
+import { Storage } from "@effect-mcp-tasks/engine"
 import { HttpStartup, StdioTransport } from "@effect-mcp-tasks/server"
 import { SqliteClient } from "@effect-mcp-tasks/sqlite"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Logger, Runtime } from "effect"
+import { Redis } from "effect/persistence"
 import { createServer } from "node:http"
 import { type AddressInfo, createServer as createNetServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -53,6 +55,21 @@ describe("HttpStartup.launch", () => {
         assert.strictEqual(lines.length, 1)
         assert.include(lines[0], sentence)
       }
+    }))
+
+  it.effect("names a prefix of keys that is none", () =>
+    Effect.gen(function*() {
+      const redis = Layer.effect(Redis.Redis, Redis.make({
+        send: () => Effect.never,
+        subscribe: () => Effect.never,
+        connect: Effect.never
+      }))
+      const storage = Layer.provide(Storage.layerRedisWith({ prefix: "a{b}" }), redis)
+      const { code, error, lines } = yield* heard(HttpStartup.launch(storage))
+      assert.instanceOf(error, HttpStartup.CannotStart)
+      assert.deepStrictEqual([code, lines.length], [1, 1])
+      assert.include(lines[0], "The server cannot start: a prefix of keys is not empty and has no braces; this is")
+      assert.notInclude(lines[0], "    at ")
     }))
 
   it.effect("leaves everything else as it is", () =>

@@ -26,7 +26,8 @@ const expect = Effect.fnUntraced(function*(
 
 const taskCount = (server: Server) => Effect.map(server.store.list({ limit: 100 }), (tasks) => tasks.length)
 
-const notFound = refused(-32602, "Failed to retrieve task: Task not found")
+const notFound = (method: string) =>
+  refused(-32602, `Failed to ${method.slice("tasks/".length).replace("get", "retrieve")} task: Task not found`)
 const internal = refused(-32603, "Internal error")
 const unreachable = refused(-32603, "The server cannot reach its tasks at the moment")
 const requiredCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } }
@@ -45,8 +46,17 @@ describe("tools/call", () => {
     Effect.gen(function*() {
       const server = yield* start()
       const noTool = refused(-32602, "params.name is not the name of a tool")
-      for (const name of ["absent", "", "__proto__", "constructor", "PLAIN", 7, null, ["plain"]]) {
+      for (const name of ["", 7, null, ["plain"]]) {
         yield* expect(server.ask("tools/call", { name, arguments: { text: "" } }), 200, noTool)
+      }
+      const names = [
+        ...["absent", "__proto__", "constructor", "PLAIN", "é世\u{1f600} x"].map((name) => [name, name]),
+        ["a\u0000\u001b[1m\n\u202e\ud800", "a\ufffd\ufffd[1m\ufffd\ufffd\ufffd"],
+        ["x".repeat(10_000), `${"x".repeat(128)}...`]
+      ]
+      for (const [name = "", shown] of names) {
+        const unknown = refused(-32602, `Unknown tool: ${shown}`)
+        yield* expect(server.ask("tools/call", { name, arguments: { text: "" } }), 200, unknown)
       }
       yield* expect(server.ask("tools/call", {}), 200, noTool)
     }))
@@ -204,9 +214,9 @@ describe("tasks/*", () => {
       const ids = [foreign, foreign.toUpperCase(), "unknown", "", "x".repeat(10_000), "\u0000", "../1", "__proto__"]
       for (const method of methods) {
         for (const taskId of [...ids, 7, null, true, [foreign], { taskId: foreign }]) {
-          yield* expect(server.ask(method, { taskId, inputResponses: {} }), 200, notFound)
+          yield* expect(server.ask(method, { taskId, inputResponses: {} }), 200, notFound(method))
         }
-        yield* expect(server.ask(method, { inputResponses: {} }), 200, notFound)
+        yield* expect(server.ask(method, { inputResponses: {} }), 200, notFound(method))
       }
     }))
 
@@ -217,7 +227,7 @@ describe("tasks/*", () => {
       yield* TestClock.adjust("9 seconds")
       assert.include((yield* server.ask("tasks/get", { taskId })).body, `"status":"completed"`)
       yield* TestClock.adjust("2 minutes")
-      yield* expect(server.ask("tasks/get", { taskId }), 200, notFound)
+      yield* expect(server.ask("tasks/get", { taskId }), 200, notFound("tasks/get"))
     }))
 })
 
@@ -353,11 +363,11 @@ describe("owners", () => {
           const foreign = yield* server.ask(method, { taskId, inputResponses }, { owner })
           const unknown = yield* server.ask(method, { taskId: "unknown", inputResponses }, { owner })
           assert.deepStrictEqual(foreign, unknown)
-          assert.deepStrictEqual(JSON.parse(foreign.body ?? ""), notFound)
+          assert.deepStrictEqual(JSON.parse(foreign.body ?? ""), notFound(method))
         }
         // An answer that would not fit does not tell either that there is a question.
         const unfit = { taskId, inputResponses: { name: 1 } }
-        yield* expect(server.ask("tasks/update", unfit, { owner }), 200, notFound)
+        yield* expect(server.ask("tasks/update", unfit, { owner }), 200, notFound("tasks/update"))
       }
       yield* settle
       assert.deepStrictEqual(yield* server.ask("tasks/get", { taskId }, { owner: { ...ada } }), before)

@@ -7,6 +7,16 @@ import { gzipSync } from "node:zlib"
 import { connect } from "node:net"
 import { exchange, isListing, isRefusal, listing, listingWith, message, serve } from "./TestServer.ts"
 
+/** Sends a request as it is written, and gives back all that comes until the connection is closed. */
+const written = (port: number, request: string) =>
+  Effect.callback<string>((resume) => {
+    let text = ""
+    const socket = connect(port, "127.0.0.1", () => socket.write(request))
+    socket.on("data", (chunk) => text += String(chunk))
+    socket.on("close", () => resume(Effect.succeed(text)))
+    return Effect.sync(() => socket.destroy())
+  })
+
 describe("Origin", () => {
   it.live("is refused unless an allowed host serves it [A2, I5]", () =>
     Effect.gen(function*() {
@@ -112,14 +122,40 @@ describe("Host", () => {
   it.live("must be there in HTTP/1.0 too, which does not ask for it", () =>
     Effect.gen(function*() {
       const port = yield* serve()
-      const answer = yield* Effect.callback<string>((resume) => {
-        let text = ""
-        const socket = connect(port, "127.0.0.1", () => socket.write("POST /mcp HTTP/1.0\r\ncontent-length: 0\r\n\r\n"))
-        socket.on("data", (chunk) => text += String(chunk))
-        socket.on("close", () => resume(Effect.succeed(text)))
-        return Effect.sync(() => socket.destroy())
-      })
+      const answer = yield* written(port, "POST /mcp HTTP/1.0\r\ncontent-length: 0\r\n\r\n")
       assert.match(answer, /^HTTP\/1.1 403 /)
+    }))
+})
+
+describe("what has one value", () => {
+  const ask = (port: number, ...lines: ReadonlyArray<string>) => {
+    const body = message("tools/list")
+    const usual = Object.entries(listing.headers).map(([name, value]) => `${name}: ${value}`)
+    const more = ["connection: close", `content-length: ${body.length}`]
+    return written(port, ["POST /mcp HTTP/1.1", ...lines, ...usual, ...more, "", body].join("\r\n"))
+  }
+  const host = "Host: localhost"
+  const json = "Content-Type: application/json"
+  const twice: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+    ["another host", [host, json, "HOST: evil.example"]],
+    ["the host again", [host, "host: localhost", json]],
+    ["another type", [host, json, "content-type: text/plain"]],
+    ["another charset", [host, json, "content-type: application/json; charset=latin1"]],
+    ["another token", [host, json, "Authorization: Bearer a", "authorization: Bearer b"]]
+  ]
+  for (const [name, lines] of twice) {
+    it.live(`is refused with ${name} on a second line`, () =>
+      Effect.gen(function*() {
+        const port = yield* serve()
+        assert.match(yield* ask(port, ...lines), /^HTTP\/1.1 400 [^]*"code":-32600/)
+      }))
+  }
+
+  it.live("may be said again, but for the host", () =>
+    Effect.gen(function*() {
+      const port = yield* serve()
+      const token = "authorization: Bearer a"
+      assert.match(yield* ask(port, host, json, json, token, token), /^HTTP\/1.1 200 /)
     }))
 })
 

@@ -9,7 +9,7 @@ import { dispatcher, message, type Script, settle } from "./TestServer.ts"
 const encoder = new TextEncoder()
 
 describe("an interruption", () => {
-  it.effect("ends subscriptions in good order and interrupts what is in flight, at once", () =>
+  it.effect("ends subscriptions in good order, and interrupts what is in flight and answers so, at once", () =>
     Effect.gen(function*() {
       const hasStopped = yield* Deferred.make<void>()
       const script: Script = () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(hasStopped, undefined))
@@ -34,6 +34,13 @@ describe("an interruption", () => {
       yield* Fiber.interrupt(serving)
       yield* Deferred.await(hasStopped)
       const messages = written.map((line) => readMessage(line))
-      assert.deepStrictEqual(messages.map(({ id, method }) => id ?? method), ["listen", "notifications/cancelled"])
+      assert.deepStrictEqual(
+        messages.map(({ id, method }) => id ?? method),
+        ["call", "listen", "notifications/cancelled"]
+      )
+      assert.deepStrictEqual(messages[0]?.error, {
+        code: -32603,
+        message: "The server is stopping, and did not finish this request"
+      })
     }))
 })

@@ -186,7 +186,8 @@ describe("the end of the input", () => {
       yield* TestClock.adjust("1 millis")
       yield* Fiber.join(server.serving)
       assert.deepStrictEqual(stopped, ["endless"])
-      assert.deepStrictEqual(yield* server.written, [])
+      const answers = yield* server.written
+      assert.deepStrictEqual(answers.map(({ error, id }) => [id, error?.code]), [["endless", -32603]])
     }))
 
   it.effect("ends subscriptions in good order [G5, H6]", () =>

@@ -33,7 +33,9 @@ describe("a tool that is turned off", () => {
       assert.deepStrictEqual(yield* server.names, ["job", "strict", "quick"])
       const call = { name: "plain", arguments: { text: "hello" } }
       const unknown = yield* server.ask("tools/call", { ...call, name: "unknown" })
-      assert.deepStrictEqual(yield* server.ask("tools/call", call), unknown)
+      const { body, httpStatus } = yield* server.ask("tools/call", call)
+      assert.strictEqual(httpStatus, unknown.httpStatus)
+      assert.strictEqual(body, unknown.body?.replace("tool: unknown", "tool: plain"))
       yield* server.turn("plain", "on")
       assert.deepStrictEqual(yield* server.names, ["plain", "job", "strict", "quick"])
       assert.isDefined((yield* server.ask("tools/call", call)).message.result)

@@ -286,8 +286,8 @@ const testClock = Effect.flatMap(Clock.Clock, (clock) =>
  * **Gotchas**
  *
  * - Needs the test clock, as `it.effect` of `@effect/vitest` provides it; dies without.
- * - What is real is told by what keeps this process of Node alive. It is waited for two seconds at most: whatever takes
- *   longer in a handler sees the clock go on.
+ * - What is real is told by what keeps this process of Node alive. It is waited for two seconds at most, and files for
+ *   half a minute: whatever takes longer in a handler sees the clock go on.
  *
  * @category layers
  * @since 0.1.0

@@ -5,6 +5,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
 import { TestClock } from "effect/testing"
+import { spawn, spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as replies from "../src/internal/replies.ts"
 
@@ -20,7 +25,10 @@ const Never = Tool.make("never", { parameters: Schema.Struct({}), success: Schem
 const Real = Tool.make("real", { parameters: Schema.Struct({}), success: Schema.String })
   .annotate(TaskTool.Policy, { ttl: "1 hour" })
 
-const Kit = Toolkit.make(Inline, Plain, Never, Real)
+const Pipe = Tool.make("pipe", { parameters: Schema.Struct({ path: Schema.String }), success: Schema.String })
+  .annotate(TaskTool.Policy, { ttl: "1 hour" })
+
+const Kit = Toolkit.make(Inline, Plain, Never, Real, Pipe)
 
 const sleep = ({ hours }: { readonly hours: number }) => Effect.as(Effect.sleep(`${hours} hours`), "slept")
 
@@ -30,7 +38,8 @@ const tools = Layer.provide(
     inline: sleep,
     plain: sleep,
     never: () => Effect.never,
-    real: () => Effect.as(Effect.promise(() => setTimeout(3_000)), "done")
+    real: () => Effect.as(Effect.promise(() => setTimeout(3_000)), "done"),
+    pipe: ({ path }) => Effect.promise(() => readFile(path, "utf8"))
   })
 )
 
@@ -76,5 +85,21 @@ describe("a request of a test for a tool that is slow", () => {
       const never = yield* Effect.flip(task.until("completed"))
       assert.include(never.message, "The task has expired before it ended")
       assert.include(never.message, "took longer than two seconds")
+    }).pipe(server))
+
+  it.effect("waits for a file for as long as it takes", () =>
+    Effect.gen(function*() {
+      const directory = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "pipe-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      )
+      const path = join(directory, "pipe")
+      spawnSync("mkfifo", [path])
+      const tasks = yield* TestTasks.TestTasks
+      const task = yield* tasks.call("pipe", { path })
+      // Longer than anything else is waited for. Not ours to wait for: the file is what the handler does.
+      spawn("sh", ["-c", `sleep 3; echo late > ${path}`], { stdio: "ignore" }).unref()
+      const { result } = yield* task.until("completed")
+      assert.deepStrictEqual(result["content"], [{ type: "text", text: "late\n" }])
     }).pipe(server))
 })

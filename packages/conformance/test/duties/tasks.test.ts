@@ -151,19 +151,20 @@ everywhere((test) => {
       isError(yield* server.ask("tasks/get", { taskId: live }), -32602, 200)
     }))
 
-  test("an id that no task has is refused in the same words by each method [E15, G1]", (server) =>
+  test("an id that no task has is refused by each method in the words that it has for them all [E15, G1]", (server) =>
     Effect.gen(function*() {
       const own = yield* server.create("ask")
       const near = [own.toUpperCase(), `${own} `, own.slice(1)]
       const ids = [...near, "unknown", "", "x".repeat(9_000), "../1", "__proto__", "ü"]
-      for (const method of ["tasks/get", "tasks/update", "tasks/cancel"]) {
+      const verbs = [["tasks/get", "retrieve"], ["tasks/update", "update"], ["tasks/cancel", "cancel"]] as const
+      for (const [method, verb] of verbs) {
         for (const taskId of [...ids, 7, null, true, [own], { taskId: own }]) {
           const headers = typeof taskId === "string" && taskId.endsWith(" ")
             ? { "mcp-name": `=?base64?${Buffer.from(taskId).toString("base64")}?=` }
             : {}
           const answer = yield* server.ask(method, { taskId, inputResponses: {} }, { headers })
           isError(answer, -32602, 200)
-          assert.strictEqual(answer.error?.message, "Failed to retrieve task: Task not found")
+          assert.strictEqual(answer.error?.message, `Failed to ${verb} task: Task not found`)
         }
         isError(yield* server.ask(method, { inputResponses: {} }), -32602, 200)
       }

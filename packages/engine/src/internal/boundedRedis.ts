@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redis from "effect/persistence/Redis"
 import * as Schedule from "effect/Schedule"
+import * as redisConnection from "./redisConnection.ts"
 
 /** As long as the store waits, unless it is told otherwise. */
 const limit = Duration.seconds(5)
@@ -17,26 +18,22 @@ const limit = Duration.seconds(5)
 /** How long after a failure whoever is persistent asks again. */
 const pause = Duration.millis(500)
 
+const silent = () =>
+  new Redis.RedisError({ cause: new Error(`Redis did not answer within ${Duration.format(limit)}`) })
+
+/**
+ * How long the beginning of a connection is waited for, and what it fails with.
+ *
+ * @since 0.2.0
+ */
+export const opening = { within: limit, orElse: silent }
+
 const within = <A>(reply: Effect.Effect<A, Redis.RedisError>): Effect.Effect<A, Redis.RedisError> =>
-  Effect.timeoutOrElse(reply, {
-    duration: limit,
-    orElse: () =>
-      Effect.fail(new Redis.RedisError({ cause: new Error(`Redis did not answer within ${Duration.format(limit)}`) }))
-  })
+  Effect.timeoutOrElse(reply, { duration: limit, orElse: () => Effect.fail(silent()) })
 
 /** The Redis around it, with all that is asked of it answered in another way. */
 const mapped = (change: <A>(reply: Effect.Effect<A, Redis.RedisError>) => Effect.Effect<A, Redis.RedisError>) =>
-  Layer.effect(
-    Redis.Redis,
-    Effect.map(Redis.Redis, (redis) => ({
-      ...redis,
-      send: (command, ...args) => change(redis.send(command, ...args)),
-      eval: (script) => {
-        const run = redis.eval(script)
-        return (...params) => change(run(...params))
-      }
-    }))
-  )
+  Layer.effect(Redis.Redis, Effect.map(redisConnection.watched, (redis) => redisConnection.mapped(redis, change)))
 
 /**
  * The Redis around it, whose commands and scripts fail after 5 seconds without an answer. They may be carried out all

@@ -57,9 +57,29 @@ export const check = (table: string, columns: ReadonlyArray<string>) =>
       }))
   })
 
+const known = (migrations: Migrations): number => Math.max(...Object.keys(migrations).map((name) => parseInt(name, 10)))
+
 /**
- * Runs the migrations that have not been run, and looks whether the table has its columns afterwards. Migrations are
- * counted in a table of the same name with `_migrations` behind.
+ * A table that a newer release has changed is not this one's to write: it would do so by rules that no longer hold.
+ * Nothing has been done to it before this, since migrations that are older than the last one are not run.
+ */
+const checkAge = (table: string, migrations: Migrations) =>
+  Effect.gen(function*() {
+    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+    const newer = yield* sql<{ readonly name: string }>`SELECT name FROM ${sql(`${table}_migrations`)}
+      WHERE migration_id > ${known(migrations)} ORDER BY migration_id DESC LIMIT 1`
+    const [last] = newer
+    if (last === undefined) return
+    return yield* new Migrator.MigrationError({
+      kind: "BadState",
+      message: `The table ${table} was changed by a newer release of this program (${last.name.slice(0, 100)}). ` +
+        `Run that release, or go back to a backup from before it`
+    })
+  })
+
+/**
+ * Runs the migrations that have not been run, and looks afterwards whether there are newer ones, and whether the table
+ * has its columns. Migrations are counted in a table of the same name with `_migrations` behind.
  *
  * @since 0.1.0
  */
@@ -67,5 +87,6 @@ export const run = (table: string, columns: ReadonlyArray<string>, migrations: M
   Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: `${table}_migrations` }).pipe(
     Effect.retry({ while: isLock, schedule: Schedule.spaced("100 millis"), times: 50 }),
     Effect.mapError(explained(table)),
+    Effect.andThen(checkAge(table, migrations)),
     Effect.andThen(check(table, columns))
   )

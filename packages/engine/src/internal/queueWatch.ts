@@ -26,11 +26,12 @@ const shortest = Duration.seconds(2)
  * **Details**
  *
  * One failure that is followed by none is no outage: a connection was cut, and the next one works. From the second on
- * the queue fails, until there has been none for twice as long as they came after each other, and for two seconds.
+ * the queue fails, until there has been none for twice as long as they came after each other, and for two seconds. That
+ * may be so because it still waits for an answer: so then it is asked for something that has to succeed, too.
  *
  * @since 0.2.0
  */
-export const make = Effect.gen(function*() {
+export const make = Effect.fnUntraced(function*<E>(ask: Effect.Effect<unknown, E>) {
   const heard = yield* Queue.sliding<Cause.Cause<unknown>>(1)
   const logger = Logger.make(({ cause, message }) => {
     Queue.offerUnsafe(heard, cause === Cause.empty ? Cause.fail(message) : cause)
@@ -48,6 +49,11 @@ export const make = Effect.gen(function*() {
       isFailing = Option.isSome(again)
       peace = isFailing ? Duration.min(Duration.max(known, Duration.times(took, 2)), longest) : longest
       if (Option.isSome(again)) return yield* Effect.failCause(again.value)
+      yield* Effect.tapCause(ask, () =>
+        Effect.sync(() => {
+          isFailing = true
+          peace = known
+        }))
     }))
 
   /** Lets nobody but us hear what an effect logs, except for those of its parts that are restored. */

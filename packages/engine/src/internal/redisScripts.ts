@@ -2,8 +2,9 @@
  * What the Redis store runs inside Redis. A script is carried out whole, with nothing of anybody else in between.
  *
  * Every script reads and refuses before it writes, and its first write is one that Redis refuses when it is full or
- * read-only: so a script that is refused has changed nothing. All keys of a store share one hash tag, and with it the
- * slot of a cluster.
+ * read-only: so a script that is refused has changed nothing. Redis undoes nothing that a script has done before it
+ * fails, so the types of all keys that may be written are looked at first. All keys of a store share one hash tag, and
+ * with it the slot of a cluster.
  *
  * @since 0.1.0
  */
@@ -60,6 +61,18 @@ const written = ({ body, dueAt, head, live, result }: TaskRecord) => [
 ]
 
 /**
+ * Refuses where somebody else keeps something of another type under the key of an index; the indexes are the keys from
+ * this one on.
+ */
+const indexes = (first: number) => `
+for at = ${first}, #KEYS do
+  local kind = redis.call('TYPE', KEYS[at]).ok
+  if kind ~= 'zset' and kind ~= 'none' then
+    return redis.error_reply('WRONGKEY ' .. KEYS[at] .. ' is a ' .. kind .. ', and not of this store')
+  end
+end`
+
+/**
  * Creates a task: `created`, or `known` when the id is taken, or `many` at the owner's limit.
  *
  * @since 0.1.0
@@ -79,6 +92,7 @@ export const create = Redis.script(
 local task, due, ids, live, owned = unpack(KEYS)
 local id, owner, from, to, maxLive, isLive, dueAt, head, body, result = unpack(ARGV)
 if redis.call('EXISTS', task) == 1 then return 'known' end
+${indexes(2)}
 if redis.call('ZLEXCOUNT', owned, from, to) >= tonumber(maxLive) then return 'many' end
 redis.call('HSET', task, 'version', '1', 'owner', owner, 'live', isLive, 'due', dueAt, 'head', head, 'body', body)
 if result then redis.call('HSET', task, 'result', result) end
@@ -113,6 +127,7 @@ local id, version, nextVersion, isLive, dueAt, head, body, result = unpack(ARGV)
 local old = redis.call('HMGET', task, 'version', 'owner', 'live', 'due')
 if old[1] ~= version then return 0 end
 if not old[2] then return redis.error_reply('WRONGTYPE the task has no owner') end
+${indexes(2)}
 redis.call('HSET', task, 'version', nextVersion, 'live', isLive, 'due', dueAt, 'head', head, 'body', body)
 if result then redis.call('HSET', task, 'result', result) else redis.call('HDEL', task, 'result') end
 if dueAt == '' then
@@ -149,6 +164,7 @@ local task, due, ids, live, owned = unpack(KEYS)
 local id, version = unpack(ARGV)
 local old = redis.call('HMGET', task, 'version', 'owner')
 if old[1] ~= version then return 0 end
+${indexes(2)}
 redis.call('UNLINK', task)
 redis.call('ZREM', due, id)
 redis.call('ZREM', ids, id)
@@ -172,6 +188,7 @@ export const due = Redis.script(
     numberOfKeys: 3,
     lua: `
 local tasks, now, limit = unpack(ARGV)
+${indexes(1)}
 redis.call('ZREM', KEYS[1], '')
 local found = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, limit)) do
@@ -231,6 +248,7 @@ export const list = Redis.script(
     numberOfKeys: 1,
     lua: `
 local tasks, from, to, skip, limit, count, live, owner = unpack(ARGV)
+${indexes(1)}
 local members = redis.call('ZRANGEBYLEX', KEYS[1], from, to, 'LIMIT', 0, count)
 local found = { members[tonumber(count)] or false }
 local hits = 0

@@ -7,13 +7,15 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redis from "effect/persistence/Redis"
+import type * as Redis from "effect/persistence/Redis"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as TaskRecord from "../TaskRecord.ts"
 import type { DueTask, TaskStore } from "../TaskStore.ts"
 import { TaskAlreadyExists, TaskStoreError, TooManyTasks, VersionConflict } from "../TaskStoreError.ts"
 import * as readable from "./readable.ts"
+import * as redisConnection from "./redisConnection.ts"
 import * as redisSafety from "./redisSafety.ts"
 import * as redisScripts from "./redisScripts.ts"
 import * as storeFailure from "./storeFailure.ts"
@@ -44,6 +46,13 @@ interface Connection {
  */
 const shortestStay = Duration.seconds(5)
 
+/** The keys of a store are in one slot of a cluster, which is decided by what stands between their first braces. */
+class WrongPrefix extends Schema.TaggedError<WrongPrefix>()("WrongPrefix", { prefix: Schema.String }) {
+  override get message(): string {
+    return `a prefix of keys is not empty and has no braces; this is "${this.prefix}"`
+  }
+}
+
 /**
  * Makes the store, after looking for settings of Redis that would lose tasks.
  *
@@ -55,9 +64,9 @@ export const make = Effect.fnUntraced(function*(options: {
 }) {
   const { prefix, timeout } = options
   if (!/^[^{}]+$/.test(prefix)) {
-    return yield* Effect.die(new TypeError(`A prefix of keys is not empty and has no braces; this is "${prefix}"`))
+    return yield* Effect.die(new WrongPrefix({ prefix }))
   }
-  const redis = yield* Redis.Redis
+  const redis = yield* redisConnection.watched
   const leave = yield* Effect.cachedWithTTL(
     Effect.ignore(Effect.timeoutOption(redis.send("QUIT"), timeout)),
     shortestStay

@@ -3,8 +3,9 @@
  *
  * Within the process a signal arrives at once. To others it goes in the background, together with those that came in
  * the meantime. A connection is trusted only while it brings back what is sent over it: once per `heartbeat` a process
- * says hello to itself. When that does not arrive, or anything fails, the process connects again, ever less often until
- * a connection has lasted; the log hears of it once, and once more when it works again. Nobody waits for any of this.
+ * says hello to itself, and more often while something is wrong. When that does not arrive, or anything fails, the
+ * process connects again, ever less often until a connection has lasted; the log hears of it once, and once more when
+ * it works again. Nobody waits for any of this.
  *
  * @since 0.1.0
  */
@@ -80,6 +81,7 @@ export const texts = (origin: string, taskIds: Iterable<string>): ReadonlyArray<
 const makeNews = (broken: string, mended: string, report: LoopReport | undefined) => {
   let isBroken = false
   return {
+    isBroken: () => isBroken,
     fails: (error: unknown) =>
       Effect.suspend(() => {
         const isNews = !isBroken
@@ -113,11 +115,22 @@ const makePauses = () => {
 }
 
 /**
+ * When a connection is asked whether it brings anything.
+ *
+ * @since 0.2.0
+ */
+export interface Beats {
+  readonly heartbeat: Duration.Duration
+  /** How late an answer may be, where the connection is in doubt anyway; 5 seconds. */
+  readonly echo?: Duration.Duration | undefined
+}
+
+/**
  * Makes the signal; its background work ends with the scope.
  *
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Duration.Duration) {
+export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, { echo = patience, heartbeat }: Beats) {
   const origin = String(yield* Random.next)
   const hub = yield* Effect.acquireRelease(PubSub.sliding<string>(backlog), PubSub.shutdown)
   const outbox = yield* Queue.sliding<string>(backlog)
@@ -147,7 +160,8 @@ export const make = Effect.fnUntraced(function*<E>(wire: Wire<E>, heartbeat: Dur
   const hello = Effect.gen(function*() {
     isEchoed = false
     yield* send([encode(origin, [])])
-    yield* Effect.raceFirst(Effect.sleep(heartbeat), Effect.andThen(doubt.await, Effect.sleep(shortest)))
+    const longest = news.isBroken() ? Duration.min(echo, heartbeat) : heartbeat
+    yield* Effect.raceFirst(Effect.sleep(longest), Effect.andThen(doubt.await, Effect.sleep(shortest)))
     doubt.closeUnsafe()
     if (!isEchoed) return yield* new Silence()
   })

@@ -13,6 +13,8 @@ type Reason = TaskStoreError["reason"]
 
 /** The words that an error of Redis begins with, or has in it when a script passes it on (before Redis 7). */
 const redisReasons: ReadonlyArray<readonly [pattern: RegExp, reason: Reason]> = [
+  // What our own scripts say of a key of the store that is no task.
+  [/\bWRONGKEY\b/, "Misused"],
   [/\bREADONLY\b/, "ReadOnly"],
   [/\bOOM\b|\bMISCONF\b/, "Full"],
   [/\b(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MOVED|ASK)\b/, "NotReady"],
@@ -40,8 +42,13 @@ const redisReason = (cause: unknown): Reason => {
  *
  * @since 0.1.0
  */
-export const fromRedis = (operation: Operation) => ({ cause }: Redis.RedisError): TaskStoreError =>
-  new TaskStoreError({ operation, reason: redisReason(cause), cause })
+export const fromRedis = (operation: Operation) => ({ cause }: Redis.RedisError): TaskStoreError => {
+  const reason = redisReason(cause)
+  // To count is a plain command, about no task.
+  return new TaskStoreError({ operation, reason: isOfIndex(operation, reason) ? "Misused" : reason, cause })
+}
+
+const isOfIndex = (operation: Operation, reason: Reason): boolean => operation === "countLive" && reason === "Corrupt"
 
 /** SQLSTATE of Postgres (appendix A of its manual), and the primary result codes of SQLite. */
 const sqlReasons: ReadonlyMap<unknown, Reason> = new Map<unknown, Reason>([

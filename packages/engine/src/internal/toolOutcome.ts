@@ -18,6 +18,7 @@ import type { ToolOutcome } from "../TaskTools.ts"
 import { ProtocolError, ToolResult } from "../TaskTool.ts"
 import * as brief from "./brief.ts"
 import * as bulk from "./bulk.ts"
+import * as completeResult from "./completeResult.ts"
 import type * as jsonSchema from "./jsonSchema.ts"
 import * as jsonText from "./jsonText.ts"
 
@@ -51,12 +52,14 @@ export interface Promised {
 export const forTool = (tool: Tool.Any, promised: Promised) => {
   const { bounds } = promised
   const isDeclared = Schema.is(tool.failureSchema)
-  const encodeSuccess = encoder(tool.successSchema)
   const encodeFailure = encoder(tool.failureSchema)
   const isComplete = tool.successSchema === (ToolResult as Schema.Constraint)
+  const encodeSuccess = isComplete ? completeResult.encode : encoder(tool.successSchema)
 
   const refused = refusing(tool.name)
-  const successExcess = excess(tool.successSchema, bounds)
+  const successExcess = isComplete
+    ? (value: unknown) => completeResult.excess(value, bounds)
+    : excess(tool.successSchema, bounds)
   const failureExcess = excess(tool.failureSchema, bounds)
 
   const success = (value: unknown): Effect.Effect<ToolOutcome, Schema.SchemaError> => {
@@ -151,26 +154,46 @@ const unexpected = (tool: string, cause: Cause.Cause<unknown>): Effect.Effect<To
 const protocolError = (cause: Cause.Cause<unknown>): Option.Option<Raised> => {
   for (const reason of cause.reasons) {
     const raised = Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
-    if (raised instanceof ProtocolError) return Option.some(raised)
+    if (raised instanceof ProtocolError) {
+      const { code, data, message } = raised
+      return Option.some({ code, data, message })
+    }
     if (raised instanceof InputUnavailable && raised.reason !== "NotATask") return Option.some(missing(raised))
   }
   return Option.none()
 }
 
-type Raised = Pick<ProtocolError, "code" | "message" | "data">
+interface Raised extends Pick<ProtocolError, "code" | "message"> {
+  readonly data?: unknown
+}
 
 /** What a request needs and its client did not declare (basic/index, "Per-request protocol fields"). */
 const missing = ({ message, requiredCapabilities }: InputUnavailable): Raised =>
   WireError.missingRequiredClientCapability(requiredCapabilities, message)
 
-/** The error as it is, but under a code that the protocol does not keep for itself (basic/index, "Error Codes"). */
-const raised = (tool: string, { code, data, message }: Raised, bounds: jsonText.Bounds): Effect.Effect<ToolOutcome> => {
-  const error = { code, message, ...(data === undefined ? {} : { data }) }
-  const text = jsonText.encode(error, bounds)
-  if (Result.isFailure(text)) return refusing(tool, "error")(text.failure)
-  if (WireError.mayBeOfATool(error)) return Effect.succeed({ _tag: "Error", error })
-  const log = Effect.logError(`A tool's error has code ${code}, which is the protocol's own: it is told as -32603`)
-  return Effect.as(Effect.annotateLogs(log, { tool }), { _tag: "Error", error: { ...error, code: -32603 } })
+/**
+ * The error as it is, but under a code that is an integer and that the protocol does not keep for itself (basic/index,
+ * "Error Codes"), and without data that cannot be sent: the rest of what the tool says is still worth it.
+ */
+const raised = Effect.fnUntraced(function*(tool: string, error: Raised, bounds: jsonText.Bounds) {
+  const { data, ...bare } = error
+  const whole = jsonText.encode({ code: 0, message: bare.message, ...(data === undefined ? {} : { data }) }, bounds)
+  const text = Result.isFailure(whole) ? jsonText.encode({ code: 0, message: bare.message }, bounds) : whole
+  if (Result.isFailure(text)) return yield* refusing(tool, "error")(text.failure)
+  if (Result.isFailure(whole)) yield* Effect.annotateLogs(dataless(whole.failure), { tool })
+  // As it was encoded, since what has been encoded once may throw the next time.
+  const told: WireError.WireError = { ...JSON.parse(text.success), code: bare.code }
+  if (Number.isSafeInteger(told.code) && WireError.mayBeOfATool(told)) return { _tag: "Error" as const, error: told }
+  const why = Number.isSafeInteger(told.code) ? "which is the protocol's own" : "which is no integer within ±(2^53 - 1)"
+  const log = Effect.logError(`A tool's error has code ${told.code}, ${why}: it is told as -32603`)
+  yield* Effect.annotateLogs(log, { tool })
+  return { _tag: "Error" as const, error: { ...told, code: -32603 } }
+})
+
+/** In words that name a length or a depth, or say that JSON has nothing for it; then with what was thrown. */
+const dataless = ({ cause, reason }: jsonText.Refusal): Effect.Effect<void> => {
+  const message = `The data of a ProtocolError is left out: ${reason}`
+  return cause === undefined ? Effect.logError(message) : Effect.logError(message, brief.value(cause))
 }
 
 type Refuse = (refusal: jsonText.Refusal) => Effect.Effect<ToolOutcome>
@@ -219,6 +242,10 @@ const failed = (encoded: unknown, bounds: jsonText.Bounds): Result.Result<ToolRe
     (text) => ({ content: block(text), isError: true })
   )
 
+/** What the tool says of the result stands first, where it is found without reading the rest. */
+const complete = ({ _meta, ...result }: ToolResult): object =>
+  _meta === undefined ? { resultType: "complete", ...result } : { _meta, resultType: "complete", ...result }
+
 const finish = (
   built: Result.Result<ToolResult, jsonText.Refusal>,
   bounds: jsonText.Bounds,
@@ -226,7 +253,7 @@ const finish = (
 ): Effect.Effect<ToolOutcome> =>
   Result.match(
     Result.flatMap(built, (result) =>
-      Result.map(jsonText.encode({ resultType: "complete", ...result }, bounds), (text) => ({ result, text }))),
+      Result.map(jsonText.encode(complete(result), bounds), (text) => ({ result, text }))),
     {
       onFailure: refused,
       onSuccess: ({ result, text }) =>

@@ -20,7 +20,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as callRounds from "./callRounds.ts"
 import type { Services } from "./methods.ts"
-import { type Failure, refuse } from "./refusals.ts"
+import { type Failure, refuse, unknownTool } from "./refusals.ts"
 
 /**
  * Serves `tools/call`.
@@ -40,7 +40,7 @@ export const call = Effect.fnUntraced(function*(
   yield* services.rates.call
   const { arguments: given = {}, name } = request.params
   const tool = typeof name === "string" ? services.tools.get(name) : Option.none()
-  if (Option.isNone(tool)) return yield* refuse(WireError.invalidParams("params.name is not the name of a tool"))
+  if (Option.isNone(tool)) return yield* refuse(unknownTool(name))
   if (!JsonRpc.isJsonObject(given)) return yield* refuse(WireError.invalidParams("params.arguments must be an object"))
   const { settings } = tool.value
   if (Option.isSome(settings) && settings.value.undeclared === "reject" && !request.declaresTasks) {

@@ -8,8 +8,10 @@ import * as WireError from "@effect-mcp-tasks/core/WireError"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { wellKnown } from "./protectedResource.ts"
+import * as stopping from "./stopping.ts"
 
 interface Allowed {
   readonly allowedHosts?: ReadonlyArray<string> | undefined
@@ -57,6 +59,11 @@ export const make = (allowed: Allowed) => {
 /**
  * Makes the part of the guard that looks at where a request goes to and comes from.
  *
+ * **Details**
+ *
+ * A second `Host` is refused (RFC 9112, section 3.2), and so are two values of what else may have one only: whoever has
+ * looked at the request before may have seen the other one.
+ *
  * @since 0.2.0
  */
 export const makeAddressGuard = (allowed: Allowed) => {
@@ -76,6 +83,7 @@ export const makeAddressGuard = (allowed: Allowed) => {
 
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> | undefined => {
     const { host, origin } = request.headers
+    if (isAmbiguous(request)) return ambiguous
     const addressed = host === undefined ? "" : hostnameOf(host)
     if (!loopback.has(addressed) && !named.has(addressed)) return forbiddenHost
     return origin === undefined || isAllowedOrigin(origin, addressed) ? undefined : forbiddenOrigin
@@ -84,7 +92,8 @@ export const makeAddressGuard = (allowed: Allowed) => {
 
 /**
  * Makes middleware of a whole router that looks at where requests to an endpoint, and to its metadata document, go to
- * and come from, before middleware of the endpoint asks who is calling.
+ * and come from, before middleware of the endpoint asks who is calling; and that answers those that the end of the
+ * server interrupts meanwhile.
  *
  * @since 0.2.0
  */
@@ -97,7 +106,7 @@ export const before = (allowed: Allowed, endpoint: string) => {
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Effect.Effect<Response, E, R> => {
       const path = request.url === endpoint ? ours : routed(request.url)
       const isOurs = path === ours || path === wellKnown || path.startsWith(`${wellKnown}/`)
-      return (isOurs ? guardAddress(request) : undefined) ?? served
+      return isOurs ? guardAddress(request) ?? stopping.answered(served, () => stopping.response(null)) : served
     })
 }
 
@@ -106,6 +115,28 @@ const routed = (url: string): string => {
   const [path = ""] = url.split(/[?#;]/, 1)
   const decoded = Result.getOrElse(Result.try(() => decodeURIComponent(path)), () => path)
   return decoded.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "").toLowerCase()
+}
+
+/** Of these Node keeps the first line and drops the rest, where something in front of it may have read another. */
+const single: ReadonlySet<string> = new Set(["host", "content-type", "authorization"])
+
+const lengths: ReadonlySet<number> = new Set(Array.from(single, ({ length }) => length))
+
+/** Whether a request has two lines for what has one value: a second host at all, or another value of the others. */
+const isAmbiguous = ({ source }: HttpServerRequest.HttpServerRequest): boolean => {
+  const lines = Predicate.hasProperty(source, "rawHeaders") ? source.rawHeaders : undefined
+  if (!Array.isArray(lines)) return false
+  const first = new Map<string, unknown>()
+  for (let at = 0; at < lines.length; at += 2) {
+    const written = String(lines[at])
+    if (!lengths.has(written.length)) continue
+    const name = written.toLowerCase()
+    if (!single.has(name)) continue
+    const value: unknown = lines[at + 1]
+    if (first.has(name) && (name === "host" || first.get(name) !== value)) return true
+    if (!first.has(name)) first.set(name, value)
+  }
+  return false
 }
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
@@ -130,6 +161,7 @@ const isIdentity = (encoding: string): boolean => /^(identity)?$/i.test(encoding
 
 const fixed = (response: Response): Effect.Effect<Response> => Effect.succeed(response)
 
+const ambiguous = fixed(refusal(400, "Bad request: a header that has one value was sent with several"))
 const forbiddenHost = fixed(refusal(403, "Forbidden: requests for this Host are not served"))
 const forbiddenOrigin = fixed(refusal(403, "Forbidden: requests from this Origin are not served"))
 const notPost = fixed(

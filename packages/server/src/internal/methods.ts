@@ -19,7 +19,7 @@ import type * as Schema from "effect/Schema"
 import type { ServerInfo } from "../Dispatcher.ts"
 import * as callTool from "./callTool.ts"
 import type { OwnerRates } from "./ownerRates.ts"
-import { type Failure, refuse } from "./refusals.ts"
+import { type Failure, refuse, taskNotFound } from "./refusals.ts"
 import type { SealedState } from "./sealedState.ts"
 
 /**
@@ -80,14 +80,16 @@ export const make = (info: ServerInfo, services: Services): Methods => {
               TaskWire.getTaskResult(head, result ?? undefined)))
         )
       case "tasks/update":
-        return withTask(params, (owner, taskId) => {
+        return toDo("update")(withTask(params, (owner, taskId) => {
           const { inputResponses } = params
           return JsonRpc.isJsonObject(inputResponses)
             ? Effect.as(engine.answer(owner, taskId, inputResponses), TaskWire.acknowledgement)
             : refuse(WireError.invalidParams("params.inputResponses must be an object"))
-        })
+        }))
       case "tasks/cancel":
-        return withTask(params, (owner, taskId) => Effect.as(engine.cancel(owner, taskId), TaskWire.acknowledgement))
+        return toDo("cancel")(
+          withTask(params, (owner, taskId) => Effect.as(engine.cancel(owner, taskId), TaskWire.acknowledgement))
+        )
       case "tools/call":
         return Effect.provideService(
           callTool.call(services, request),
@@ -111,6 +113,10 @@ const withTask = <A>(
   typeof taskId === "string"
     ? Effect.flatMap(TaskOwner.CurrentOwner, (owner) => use(owner, taskId))
     : Effect.fail(new TaskEngine.TaskNotFound())
+
+/** Says of a task that is not there what was to be done with it. */
+const toDo = (verb: "update" | "cancel") => <A, R>(use: Effect.Effect<A, Failure, R>): Effect.Effect<A, Failure, R> =>
+  Effect.catchTag(use, "TaskNotFound", () => refuse(taskNotFound(verb)))
 
 /** How long clients may keep what does not change while this process runs (MCP, "Caching"). */
 const caching = { ttlMs: 60_000, cacheScope: "private" }

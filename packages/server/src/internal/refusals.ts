@@ -9,6 +9,7 @@ import type * as TaskStore from "@effect-mcp-tasks/engine/TaskStore"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import * as outage from "./outage.ts"
 import type { TooOften } from "./ownerRates.ts"
 
@@ -70,7 +71,7 @@ export const toWireError = (
     case "Refused":
       return Effect.succeed(failure.error)
     case "TaskNotFound":
-      return Effect.succeed(taskNotFound)
+      return Effect.succeed(taskNotFound("retrieve"))
     case "InvalidAnswer":
       return Effect.succeed(WireError.invalidParams(`The answer to ${failure.key} does not fit: ${failure.message}`))
     case "TooManyTasks":
@@ -111,8 +112,28 @@ const tooOften = ({ rate, retryAfter, what }: TooOften): WireError.WireError => 
   }
 }
 
-/** The same words for what does not exist, what is forgotten and what belongs to somebody else. */
-const taskNotFound = WireError.invalidParams("Failed to retrieve task: Task not found")
+/**
+ * The same words for what does not exist, what is forgotten and what belongs to somebody else, after what was to be
+ * done with it (ext-tasks, "Error Handling").
+ *
+ * @since 0.2.0
+ */
+export const taskNotFound = (verb: "retrieve" | "update" | "cancel"): WireError.WireError =>
+  WireError.invalidParams(`Failed to ${verb} task: Task not found`)
+
+/**
+ * Refuses a call of a tool that is not there, by its name where that may be shown (MCP, "Tools": error handling).
+ *
+ * @since 0.2.0
+ */
+export const unknownTool = (name: Schema.Json | undefined): WireError.WireError => {
+  if (typeof name !== "string" || name === "") return WireError.invalidParams("params.name is not the name of a tool")
+  const shown = name.slice(0, maxName).replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "\ufffd")
+  return WireError.invalidParams(`Unknown tool: ${shown}${name.length > maxName ? "..." : ""}`)
+}
+
+/** No tool has a longer name. */
+const maxName = 128
 
 const storeFailed = WireError.internalError("The server cannot reach its tasks at the moment")
 

@@ -36,6 +36,8 @@ const tags: ReadonlySet<unknown> = new Set([
   "TaskStoreError",
   "RedisError",
   "WorkersUnavailable",
+  "NotOpened",
+  "WrongPrefix",
   "PlatformError",
   "ConfigError"
 ])

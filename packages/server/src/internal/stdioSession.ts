@@ -13,6 +13,7 @@ import type * as Schema from "effect/Schema"
 import { Dispatcher, type Received } from "../Dispatcher.ts"
 import type * as lines from "./lines.ts"
 import * as listen from "./listen.ts"
+import * as stopping from "./stopping.ts"
 
 type Request = Extract<Received, { readonly _tag: "Request" }>
 
@@ -93,9 +94,11 @@ export const make = Effect.fnUntraced(function*({ maxInFlight, write }: SessionO
     },
     /** Waits until everything in flight has been answered. */
     idle: Effect.suspend(() => Fiber.awaitAll(fibersOf(inFlight))),
-    /** Interrupts every request in flight but subscriptions, and answers none of them. */
-    stopCalls: Effect.sync(() => {
-      for (const [id, { isSubscription }] of inFlight) if (!isSubscription) cancel(id)
+    /** Interrupts every request in flight but subscriptions, and answers it so. */
+    stopCalls: Effect.suspend(() => {
+      const calls = Array.from(inFlight).filter(([, { isSubscription }]) => !isSubscription).map(([id]) => id)
+      calls.forEach(cancel)
+      return Effect.forEach(calls, (id) => write(stopping.reply(id).body), { discard: true })
     }),
     /** Interrupts what is still in flight. */
     stop: Effect.suspend(() => Fiber.interruptAll(fibersOf(inFlight)))

@@ -3,15 +3,19 @@
  *
  * It is counted by Node, and not by whom it belongs to. So what was there before does not count, but for timers: one of
  * those ends, and the next one in its place looks the same. (Vitest has one in the first tenth of a second of a test.)
- * What does not end within two seconds, such as a server that listens, is not waited for again.
+ * What does not end within two seconds, such as a server that listens, is not waited for again. Files are waited for
+ * longer: what is asked of a disk ends, though others may keep it busy.
  *
  * @since 0.2.0
  */
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 
-/** How often it is looked at, once a millisecond. */
+/** How often it is looked at, once a millisecond; and how often while there is something that a disk is to do. */
 const patience = 2_000
+const patienceWithDisks = 30_000
+
+const isOfDisk = (kind: string): boolean => kind.startsWith("FSReq")
 
 /** How many rest at the moment: their timers are nobody's work. */
 let resting = 0
@@ -28,7 +32,7 @@ const counted = (): ReadonlyMap<string, number> => {
  * @since 0.2.0
  */
 export interface RealWorld {
-  /** Waits until nothing real is under way, for two seconds at most; says whether anything was. */
+  /** Waits until nothing real is under way, for two seconds, and half a minute for files; says whether anything was. */
   readonly settled: Effect.Effect<boolean>
   /** Whether something took longer than that, so that time went on without it. */
   readonly hasOverrun: () => boolean
@@ -62,11 +66,13 @@ export const make: Effect.Effect<RealWorld> = Effect.sync(() => {
   let hasOverrun = false
   let endless: ReadonlyMap<string, number> = new Map()
 
-  const isBusy = (known: ReadonlyMap<string, number>) => {
+  const news = (known: ReadonlyMap<string, number>) => {
     const now = counted()
     // What was there at first may only have been passing by.
     usual = new Map([...usual].map(([kind, count]) => [kind, Math.min(count, now.get(kind) ?? 0)]))
-    return [...now].some(([kind, count]) => count > Math.max(usual.get(kind) ?? 0, known.get(kind) ?? 0))
+    return [...now].flatMap(([kind, count]) =>
+      count > Math.max(usual.get(kind) ?? 0, known.get(kind) ?? 0) ? [kind] : []
+    )
   }
 
   // The test's clock warns by a real timer of tests that let no time pass. This one does.
@@ -75,9 +81,11 @@ export const make: Effect.Effect<RealWorld> = Effect.sync(() => {
   const settled = Effect.gen(function*() {
     yield* noWarning
     hasBegun = true
-    for (let looks = 0; looks < patience; looks++) {
+    for (let looks = 0; looks < patienceWithDisks; looks++) {
       yield* Effect.yieldNow
-      if (!isBusy(endless)) return looks > 0
+      const now = news(endless)
+      if (now.length === 0) return looks > 0
+      if (looks >= patience && !now.some(isOfDisk)) break
       yield* TestClock.withLive(Effect.sleep(1))
     }
     endless = counted()
@@ -85,5 +93,5 @@ export const make: Effect.Effect<RealWorld> = Effect.sync(() => {
     return false
   })
 
-  return { settled, hasOverrun: () => hasOverrun, isBusy: Effect.sync(() => isBusy(new Map())), rest }
+  return { settled, hasOverrun: () => hasOverrun, isBusy: Effect.sync(() => news(new Map()).length > 0), rest }
 })

@@ -34,7 +34,7 @@ const ownerOf = (whose: TaskOwner.TaskOwner, texts: ReadonlyArray<string>) =>
 const refused = (process: Process, text: string) => Effect.flip(submit(process, "once", { text }))
 
 /** Why a store may not keep a task. */
-const reasons = ["Unavailable", "ConnectionLost", "ReadOnly", "Full", "NotReady", "TooLarge"] as const
+const reasons = ["Unavailable", "ConnectionLost", "ReadOnly", "Full", "Misused", "NotReady", "TooLarge"] as const
 
 const taken: unknown = new TaskStore.TaskAlreadyExists({ taskId: "taken" })
 
