@@ -15,9 +15,11 @@ const watched = Effect.gen(function*() {
     database.isAway ? Effect.delay(Effect.fail("no answer"), "5 seconds") : Effect.void
   )
   const health = Context.get(yield* Layer.build(Layer.fresh(Health.layer)), Health.Health)
-  const queue = Effect.forever(
-    Effect.andThen(Effect.catch(look, Effect.logWarning), Effect.sleep("1500 millis"))
+  const looking = look.pipe(
+    Effect.catch((error) => Effect.logWarning(error)),
+    Effect.andThen(Effect.sleep("1500 millis"))
   )
+  const queue = Effect.forever(looking)
   yield* Effect.flatMap(queueWatch.make(look), (hearing) => Effect.forkScoped(hearing(() => queue))).pipe(
     Effect.provideService(Health.Health, health),
     Effect.provide(Logger.layer([logger]))
