@@ -3,7 +3,7 @@ import { CurrentTask } from "@effect-mcp-tasks/engine"
 import { Fleet, FleetTime } from "@effect-mcp-tasks/testing"
 import { call } from "@effect-mcp-tasks/testing/FleetTools"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Logger, Option, Schema } from "effect"
+import { Effect, Logger, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { inMemory } from "./FleetLayers.ts"
 
@@ -16,8 +16,10 @@ const logged = Effect.fnUntraced(function*(
   handler: (task: CurrentTask.TaskHandle) => Effect.Effect<unknown, CurrentTask.InputUnavailable>
 ) {
   const lines: Array<unknown> = []
-  const logger = Logger.make(({ logLevel, message }) => {
-    if (logLevel === "Error") lines.push(Array.isArray(message) ? message[0] : message)
+  const logger = Logger.make(({ fiber, logLevel, message }) => {
+    if (logLevel !== "Error") return
+    const { tasks } = fiber.getRef(References.CurrentLogAnnotations)
+    lines.push(Array.isArray(message) ? message[0] : message, tasks)
   })
   let left = 0
   const { store } = yield* Fleet.Fleet
@@ -48,17 +50,26 @@ const lost = "Tasks that ran here are gone from the store, and had not ended; th
 describe("a store that has lost its tasks", () => {
   it.effect("is found out by those who wait for input, who end, and the log hears of all of them once", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* logged(50, (task) => task.elicit("go on", question)), { left: 50, lines: [lost] })
+      const found = logged(50, (task) => task.elicit("go on", question))
+      assert.deepStrictEqual(yield* found, { left: 50, lines: [lost, 50] })
     }).pipe(Effect.provide(inMemory, { local: true })))
 
   it.effect("is found out by a handler that writes", () =>
     Effect.gen(function*() {
       const found = logged(1, (task) => Effect.andThen(Effect.sleep("5 seconds"), task.report("half")))
-      assert.deepStrictEqual(yield* found, { left: 1, lines: [lost] })
+      assert.deepStrictEqual(yield* found, { left: 1, lines: [lost, 1] })
+    }).pipe(Effect.provide(inMemory, { local: true })))
+
+  it.effect("is found out by the first handler that writes, and the log hears of all of them once", () =>
+    Effect.gen(function*() {
+      let begun = 0
+      const found = logged(4, (task) =>
+        Effect.suspend(() => Effect.andThen(Effect.sleep(`${4 * ++begun} seconds`), task.report("half"))))
+      assert.deepStrictEqual(yield* found, { left: 4, lines: [lost, 4] })
     }).pipe(Effect.provide(inMemory, { local: true })))
 
   it.effect("is found out by a handler that has come to its end", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* logged(1, () => Effect.sleep("5 seconds")), { left: 1, lines: [lost] })
+      assert.deepStrictEqual(yield* logged(1, () => Effect.sleep("5 seconds")), { left: 1, lines: [lost, 1] })
     }).pipe(Effect.provide(inMemory, { local: true })))
 })

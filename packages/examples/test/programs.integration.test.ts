@@ -148,7 +148,8 @@ describe("the documentation", () => {
     assert.deepStrictEqual(codeOf(read("docs/guides/without-effect.md")), [programOf("withoutEffect.mjs")])
     assert.strictEqual(codeOf(read("docs/guides/writing-a-tool.md")).join("\n"), programOf("guide.ts"))
     assert.deepStrictEqual(codeOf(read("docs/guides/stdio.md")), [programOf("stdio.ts")])
-    assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), [programOf("observed.ts")])
+    const observed = [programOf("observed.ts"), programOf("replicaObservability.ts")]
+    assert.deepStrictEqual(codeOf(read("docs/guides/observing.md")), observed)
     assert.strictEqual(codeOf(read("docs/guides/asking.md")).join("\n"), programOf("asking.ts"))
     assert.strictEqual(codeOf(read("docs/guides/securing-a-server.md")).join("\n"), programOf("secured.ts"))
     assert.strictEqual(codeOf(read("docs/guides/testing-a-tool.md")).join("\n"), testOf("testingATool.test.ts"))

@@ -33,6 +33,7 @@ export const rules = {
   "two-writers": "a worker wrote to a task whose attempt is another's",
   "taken-from-living": "a worker took a task from one that shows that it is alive",
   "wait-punished": "a task failed for its lost attempts, though the last of them waited for its client",
+  "tried-together": "two tasks that were lost twice in a row are tried in one process at a time",
   "grace-ignored": "a handler at work was interrupted before its process had to go",
   "slots-passed": "more handlers are at work in a process than it has slots",
   "started-unclaimed": "a handler runs for an attempt that its process has not claimed, or twice for one attempt",

@@ -160,7 +160,8 @@ export class Auditor {
         const run = openRun(attempt, process)
         const desk = this.desk(process)
         file.runs.push(run)
-        desk.open(run, file)
+        const together = desk.open(run, file)
+        if (together !== undefined) this.object("tried-together", together)
         return Watch.make({
           file,
           run,
@@ -302,8 +303,10 @@ export class Auditor {
   /** Looks at everything, at a time when it has been calm for long enough. */
   calm(findsOrphans: boolean, processes: ReadonlyArray<Process>): void {
     const hasRoomIn = (process: Process) => this.desk(process).hasHadRoom(calmRules.patienceMs)
-    const now = { nowMs: this.world.now, findsOrphans, hasRoom: processes.some(hasRoomIn), hasRoomIn }
-    for (const file of this.files.values()) this.report(calmRules.judge(file, now))
+    const files = [...this.files.values()]
+    const hasRoom = processes.some(hasRoomIn)
+    const now = { nowMs: this.world.now, findsOrphans, hasRoom, hasRoomIn, isTrying: files.some(calmRules.isTried) }
+    for (const file of files) this.report(calmRules.judge(file, now))
   }
 
   /** Whether every task has ended or gone. */

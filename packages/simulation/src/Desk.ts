@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import type * as Task from "@effect-mcp-tasks/core/Task"
 import * as TaskInvariants from "@effect-mcp-tasks/testing/TaskInvariants"
 import type { Process } from "./Process.ts"
 import type { HandlerRun, TaskFile } from "./TaskFile.ts"
@@ -29,6 +30,12 @@ export const isWanted = ({ now: task }: TaskFile, attempt: number): boolean =>
   task !== undefined && !TaskInvariants.hasEnded(task) && task.attempt === attempt && task.running &&
   !(task.status === "working" && task.cancelRequested)
 
+/** For how long a task is tried that was lost twice in a row; a clock that goes fast takes some of it. */
+const trialMs = 50_000
+
+const isTried = (task: Task.Task | undefined): boolean =>
+  task !== undefined && !TaskInvariants.hasEnded(task) && task.lostAttempts >= 2
+
 /** How much of its time of grace a clock that is wrong may take from a handler, in milliseconds. */
 const slackMs = 100
 
@@ -40,7 +47,7 @@ const slackMs = 100
 export class Desk {
   readonly process: Process
   private readonly room: Room
-  private readonly runs: Array<{ readonly run: HandlerRun; readonly file: TaskFile }> = []
+  private readonly runs: Array<{ readonly run: HandlerRun; readonly file: TaskFile; readonly atMs: number }> = []
   private fullAtMs = Number.NEGATIVE_INFINITY
 
   constructor(process: Process, room: Room) {
@@ -48,16 +55,25 @@ export class Desk {
     this.room = room
   }
 
-  /** Takes note that a handler begins. */
-  open(run: HandlerRun, file: TaskFile): void {
-    this.runs.push({ run, file })
+  /** Takes note that a handler begins; says so when it is tried beside another one. */
+  open(run: HandlerRun, file: TaskFile): string | undefined {
+    const { now } = this.process.world
+    const other = isTried(file.now)
+      ? this.working.find(({ atMs, file }) => isTried(file.now) && now - atMs < trialMs)
+      : undefined
+    this.runs.push({ run, file, atMs: now })
+    return other === undefined ? undefined : `${file.name} and ${other.file.name} in ${this.process.name}`
   }
 
-  /** How many handlers are at work: those that wait for an answer, or are to end, are not. */
-  private get atWork(): number {
+  /** The handlers that are at work: those that wait for an answer, or are to end, are not. */
+  private get working() {
     return this.runs.filter(({ file, run }) =>
       run.endedAtMs === undefined && run.waits.length === 0 && isWanted(file, run.attempt)
-    ).length
+    )
+  }
+
+  private get atWork(): number {
+    return this.working.length
   }
 
   /** Looks how many are at work; says so when they are too many. */

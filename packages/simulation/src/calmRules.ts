@@ -57,14 +57,31 @@ export interface Calm {
   readonly hasRoom: boolean
   /** Whether there has been room in one process: a handler that gets its answer waits for a slot there. */
   readonly hasRoomIn: (process: Process) => boolean
+  /** Whether a suspect is at work: others wait for their trial meanwhile, for longer than a lost signal costs. */
+  readonly isTrying: boolean
 }
+
+/** What has been lost twice in a row may be what kills its processes, and is tried alone. */
+const isSuspect = (task: Task.Task): boolean =>
+  !TaskInvariants.hasEnded(task) && task.lostAttempts + ("running" in task && task.running ? 1 : 0) >= 2
+
+/**
+ * Whether the handler of a suspect is at work.
+ *
+ * @since 0.2.0
+ */
+export const isTried = ({ now: task, runs }: TaskFile): boolean =>
+  task !== undefined && !TaskInvariants.hasEnded(task) && task.lostAttempts >= 2 &&
+  runs.some(({ attempt, endedAtMs, process }) =>
+    attempt === task.attempt && endedAtMs === undefined && process.isAlive
+  )
 
 /**
  * Judges one task, at a time when all servers have been up and all messages have arrived for `patienceMs`.
  *
  * @since 0.1.0
  */
-export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, nowMs }: Calm): Found => {
+export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, isTrying, nowMs }: Calm): Found => {
   const { now: task } = file
   const isOrphan = !findsOrphans && task !== undefined && isNobodys(file, task)
   const found: Array<Found> = []
@@ -79,7 +96,8 @@ export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, nowMs 
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
   const isLive = task !== undefined && !TaskInvariants.hasEnded(task)
-  if (hasRoom && isLive && isAbandoned(file, task, nowMs) && !isOrphan) {
+  const isInLine = isTrying && task !== undefined && isSuspect(task)
+  if (hasRoom && isLive && isAbandoned(file, task, nowMs) && !isOrphan && !isInLine) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
   return found.flat()

@@ -28,7 +28,7 @@ export const replicaSabotages: ReadonlyArray<Sabotage> = [
     name: "claim forgotten when its answer is lost",
     rule: "taken-from-living",
     file: claims,
-    was: `claim.after = after`,
+    was: `claim.after = command.after`,
     is: ``
   },
   {
@@ -98,6 +98,13 @@ export const replicaSabotages: ReadonlyArray<Sabotage> = [
     was: `    if (this.free <= 0) return undefined
 `,
     is: ``
+  },
+  {
+    name: "suspects started together",
+    rule: "tried-together",
+    file: "engine/src/internal/trials.ts",
+    was: `if (this.remaining(now) > 0) {`,
+    is: `if (this.remaining(now) < 0) {`
   },
   {
     name: "time of grace not given",

@@ -309,14 +309,14 @@ export const sabotages: ReadonlyArray<Sabotage> = [
     name: "offer forgotten",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `isFirst(stored.task) ? run(stored, request.call) : Effect.void`,
+    was: `isFirst(stored.task) ? Effect.flatMap(seated, (seat) => run(stored, request.call, seat)) : Effect.void`,
     is: `Effect.void`
   },
   {
     name: "left tasks not taken up",
     rule: "nobody-responsible",
     file: fiberRunner,
-    was: `yield* Effect.forEach(page, takeUpEach, { concurrency: "unbounded", discard: true })`,
+    was: `yield* Effect.forEach(page, takeUp, { concurrency: "unbounded", discard: true })`,
     is: ``
   },
   {

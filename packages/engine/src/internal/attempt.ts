@@ -69,6 +69,8 @@ export class Attempt {
   hasEnded = false
   /** Whether a write has found no task any more, though nobody had ended it as far as is known here. */
   isLost = false
+  /** Whether somebody else has taken the task up, though this attempt had not ended. */
+  isReplaced = false
   /** One write after the other: a hundred at once would each lose its race against all that come before it. */
   private readonly turn = Semaphore.makeUnsafe(1)
   private readonly waits = new Map<string, { readonly answer: Deferred.Deferred<Task.Question>; waiting: number }>()
@@ -118,6 +120,7 @@ export class Attempt {
 
   private failed(given: Given, error: ApplyError): Effect.Effect<Result.Result<Task.Task, TaskRejected>> {
     if (error._tag === "TaskRejected") {
+      if (error.reason === "StaleAttempt" && this.standing === "current") this.isReplaced = true
       if (error.reason === "Terminal" || error.reason === "StaleAttempt") this.standing = "superseded"
       return Effect.succeed(Result.fail(error))
     }
@@ -199,10 +202,12 @@ export class Attempt {
    */
   see(stored: Task.Stored): void {
     if (stored.version <= this.stored.version) return
+    const { lostAttempts } = this.stored.task
     this.stored = stored
     const { task } = stored
     this.wake()
     if (this.standing !== "current") return
+    this.isReplaced = task.attempt !== this.number || task.lostAttempts > lostAttempts
     if (Task.isTerminal(task) || task.attempt !== this.number || !task.running) this.standing = "superseded"
     else if (task.status === "working" && task.cancelRequested) this.standing = "stopped"
   }

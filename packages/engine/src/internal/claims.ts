@@ -18,6 +18,7 @@ import * as doubts from "./doubts.ts"
 import type { RunningTasks } from "./runningTasks.ts"
 import type { Seat, Slots } from "./slots.ts"
 import * as storedCall from "./storedCall.ts"
+import type { Trials } from "./trials.ts"
 import type { WorkerWatch } from "./workerWatch.ts"
 
 /**
@@ -32,49 +33,43 @@ export interface ClaimServices {
   readonly tools: TaskTools["Service"]
   readonly running: RunningTasks
   readonly slots: Slots
+  readonly trials: Trials
   readonly watch: Pick<WorkerWatch, "isAlive" | "beatOf">
 }
 
 /** One claim, through all its tries. */
 interface Claim {
   readonly taskId: string
+  readonly seat: Seat
   /** The attempt that it is to follow, from its first `Start` on. */
   after: number | undefined
 }
 
-/**
- * Makes what claims tasks for one worker.
- *
- * @since 0.2.0
- */
-export const make = (services: ClaimServices) => {
-  const { engine, me, running, slots, store, tools, watch } = services
-  const claiming = new Set<string>()
-  const doubted = doubts.make(watch)
+/** Makes the way in which one worker starts attempts. */
+const makeStart = (services: ClaimServices, doubted: ReturnType<typeof doubts.make>) => {
+  const { engine, me, store, trials, watch } = services
 
   const isOthers = ({ running, worker }: Task.LiveTask): boolean =>
     running && worker !== undefined && worker !== me && watch.isAlive(worker)
 
-  const isHere = (taskId: string): boolean => running.has(taskId) || claiming.has(taskId)
+  const startOf = (after: number) =>
+    Effect.map(engine.now, (at) => ({ _tag: "Start", at, after, worker: me }) as const)
 
-  /** Whether nobody who is alive sees to a live task. */
-  const isUnattended = ({ running, taskId, worker }: Task.LiveTask): boolean => {
-    if (!running || worker === undefined) return true
-    return worker === me ? !isHere(taskId) : !watch.isAlive(worker)
-  }
-
-  /** Starts the next attempt, unless somebody who is alive has the task; then, and when it has ended, there is none. */
+  /**
+   * Starts the next attempt, unless somebody who is alive has the task, it has ended, or it has to wait for its trial;
+   * then there is none.
+   */
   const start = Effect.fnUntraced(function*(claim: Claim) {
     while (true) {
       const found = yield* store.read(claim.taskId)
       if (Option.isNone(found) || Task.isTerminal(found.value.task)) return Option.none()
       const { task } = found.value
       if (isOthers(task)) return doubted.keep(task)
-      const after = claim.after ?? task.attempt
-      claim.after = after
-      const started = yield* engine
-        .apply(found.value, { _tag: "Start", at: yield* engine.now, after, worker: me })
-        .pipe(Effect.result)
+      const command = yield* startOf(claim.after ?? task.attempt)
+      // One whose answer was lost may have been written: it is given again, however long that has taken.
+      if (claim.after === undefined && !(yield* trials.admit(task, command, claim.seat))) return Option.none()
+      claim.after = command.after
+      const started = yield* Effect.result(engine.apply(found.value, command))
       if (Result.isSuccess(started)) {
         return Task.isTerminal(started.success.task) ? Option.none() : Option.some(started.success)
       }
@@ -84,10 +79,34 @@ export const make = (services: ClaimServices) => {
     }
   })
 
+  return { start, startOf }
+}
+
+/**
+ * Makes what claims tasks for one worker.
+ *
+ * @since 0.2.0
+ */
+export const make = (services: ClaimServices) => {
+  const { me, running, slots, tools, trials, watch } = services
+  const decode = storedCall.decoder(tools)
+  const claiming = new Set<string>()
+  const doubted = doubts.make(watch)
+
+  const { start, startOf } = makeStart(services, doubted)
+
+  const isHere = (taskId: string): boolean => running.has(taskId) || claiming.has(taskId)
+
+  /** Whether nobody who is alive sees to a live task. */
+  const isUnattended = ({ running, taskId, worker }: Task.LiveTask): boolean => {
+    if (!running || worker === undefined) return true
+    return worker === me ? !isHere(taskId) : !watch.isAlive(worker)
+  }
+
   const startHere = Effect.fnUntraced(function*(taskId: string, seat: Seat) {
-    const started = yield* running.patiently(start({ taskId, after: undefined }), () => !running.isDraining)
+    const started = yield* running.patiently(start({ taskId, seat, after: undefined }), () => !running.isDraining)
     if (Option.isNone(started)) return slots.release(seat)
-    const call = yield* storedCall.decode(tools, started.value.task)
+    const call = yield* decode(started.value.task)
     if (Result.isSuccess(call)) return yield* running.run(started.value, call.success, seat)
     slots.release(seat)
     yield* running.fail(started.value, call.failure)
@@ -99,10 +118,11 @@ export const make = (services: ClaimServices) => {
    */
   const claim = (taskId: string): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (isHere(taskId)) return Effect.void
+      if (isHere(taskId)) return Effect.sync(() => trials.leave(taskId))
       const seat = running.isDraining ? undefined : slots.tryTake()
       if (seat === undefined) return Effect.interrupt
       claiming.add(taskId)
+      trials.leave(taskId)
       return startHere(taskId, seat).pipe(
         Effect.onError(() => Effect.sync(() => slots.release(seat))),
         // Its entry is used up: it would come again at once, and keep the others from their turn.
@@ -112,7 +132,11 @@ export const make = (services: ClaimServices) => {
       )
     }).pipe(Effect.uninterruptible)
 
-  return { claim, isUnattended, hasRoom: (): boolean => slots.isVacant, reconsider: doubted.settle(claim) }
+  /** Has a task that nobody has wait here for its trial, if it needs one: its entry may be used up. */
+  const expect = (task: Task.LiveTask): Effect.Effect<void> =>
+    slots.isVacant ? Effect.map(startOf(task.attempt), (command) => trials.expect(task, command)) : Effect.void
+
+  return { claim, expect, isUnattended, hasRoom: (): boolean => slots.isVacant, reconsider: doubted.settle(claim) }
 }
 
 /**

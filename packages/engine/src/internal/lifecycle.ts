@@ -40,11 +40,12 @@ export const make = Effect.gen(function*() {
   const changed = (change: Change): Effect.Effect<void> =>
     Effect.contextWith((context: Context.Context<never>) => {
       for (const event of change.events) measure(change, event, context)
-      return audit === undefined ? Effect.void : Effect.forEach(
+      const audited = audit === undefined ? Effect.void : Effect.forEach(
         change.events,
         (event) => audit(entry(change.stored, event._tag, event.at)),
         { discard: true }
       )
+      return isGivenUp(change) ? Effect.andThen(audited, saidGivenUp(change)) : audited
     })
 
   return { created, changed }
@@ -106,6 +107,17 @@ const measure = (change: Change, event: TaskEvent, context: Context.Context<neve
       break
   }
 }
+
+/** Whether a task that could be run again is not: it may be what kills the processes that run it. */
+const isGivenUp = ({ command, events, stored: { task } }: Change): boolean =>
+  command === "Start" && task.status === "failed" && task.policy.recovery === "resume" &&
+  events.some(({ _tag }) => _tag === "AttemptLost")
+
+const saidGivenUp = ({ stored: { task } }: Change): Effect.Effect<void> =>
+  Effect.annotateLogs(
+    Effect.logError("A task has failed: too many processes that ran it in a row stopped, and it may be the cause"),
+    { taskId: task.taskId, tool: task.tool, attempts: task.attempt }
+  )
 
 /** A start fails a task for two reasons: its attempt was lost, or its time is over. */
 const isExpiry = ({ command, events }: Change): boolean =>

@@ -27,6 +27,7 @@ import * as recovery from "./recovery.ts"
 import * as runningTasks from "./runningTasks.ts"
 import { Slots } from "./slots.ts"
 import * as storeTime from "./storeTime.ts"
+import { Trials } from "./trials.ts"
 import { WorkerWatch } from "./workerWatch.ts"
 
 /**
@@ -73,6 +74,7 @@ interface Parts {
   readonly claiming: claims.Claims
   readonly scanning: recovery.Recovery
   readonly slots: Slots
+  readonly trials: Trials
 }
 
 /** Shows that this worker is alive, and looks after what others leave. */
@@ -94,18 +96,24 @@ const runBackground = Effect.fnUntraced(function*({ running, scanning, worker }:
   yield* loop.run({ name: "recover", rest }, ({ begin }) => scanning.round(begin))
 })
 
-/** Takes tasks from the queue while there are slots for them. */
-const runClaims = Effect.fnUntraced(function*({ claiming, slots }: Parts, count: number) {
+/** What interrupts itself has left the task to others. */
+const leavingToOthers = Effect.catchCause((cause: Cause.Cause<unknown>) =>
+  Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.failCause(cause))
+
+/** Takes tasks from the queue while there are slots for them, and suspects from their line when it is their turn. */
+const runClaims = Effect.fnUntraced(function*({ claiming, slots, trials }: Parts, count: number) {
   const queue = yield* TaskQueue
+  yield* loop.run({ name: "trials" }, ({ idle }) =>
+    Effect.gen(function*() {
+      yield* idle(Effect.andThen(trials.turn, slots.vacant))
+      // Whoever was first may have been looked at since.
+      yield* leavingToOthers(claiming.claim(yield* idle(trials.turn)))
+    }))
   for (let n = 1; n <= count; n++) {
     yield* loop.run({ name: `claim ${n}` }, ({ begin, idle }) =>
       Effect.andThen(
         idle(slots.vacant),
-        // What interrupts itself has left the task to others.
-        Effect.catchCause(
-          idle(queue.take((taskId) => Effect.andThen(begin, claiming.claim(taskId)))),
-          (cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.failCause(cause)
-        )
+        leavingToOthers(idle(queue.take((taskId) => Effect.andThen(begin, claiming.claim(taskId)))))
       ))
   }
 })
@@ -139,11 +147,12 @@ const makeParts = Effect.fnUntraced(function*(settings: Settings): Effect.fn.Ret
         (cause) => Effect.logWarning("A task that was handed back could not be offered; a scan will find it", cause)
       )
   })
-  const claiming = claims.make({ me, engine, store, running, slots, tools: yield* TaskTools, watch })
+  const trials = new Trials()
+  const claiming = claims.make({ me, engine, store, running, slots, trials, tools: yield* TaskTools, watch })
   const scan = Duration.toMillis(settings.scan)
   const round = lease / beatsPerLease
   const scanning = recovery.make({ me, engine, store, queue, workers, watch, claims: claiming, running, scan, round })
-  return { worker, running, claiming, scanning, slots }
+  return { worker, running, claiming, scanning, slots, trials }
 })
 
 /**

@@ -36,6 +36,21 @@ export interface RecoveryServices {
 
 const pageSize = 100
 
+/** Makes what tells the log of the dead, of each once; whoever finds them says so. */
+const makeMourn = () => {
+  let mourned: ReadonlyArray<string> = []
+  /** How many tasks they had is how many nobody had taken up by then. */
+  return Effect.fnUntraced(function*(dead: ReadonlyArray<string>, had: ReadonlyMap<string, number>) {
+    const news = dead.filter((worker) => !mourned.includes(worker))
+    mourned = dead
+    yield* Effect.forEach(news, (worker) =>
+      Effect.annotateLogs(Effect.logWarning("A worker is dead; its tasks are offered to others"), {
+        worker,
+        tasks: had.get(worker) ?? 0
+      }), { discard: true })
+  })
+}
+
 /**
  * Makes the round in which a worker looks for work that nobody does.
  *
@@ -53,6 +68,10 @@ export const make = (services: RecoveryServices) => {
   /** What nobody had in the last scan, under which version. */
   let unattended = new Map<string, number>()
   let isWanted = true
+  const mourn = makeMourn()
+  const want = (): void => {
+    isWanted = true
+  }
 
   const isMyTurn = (turn: number): boolean => {
     const { alive } = watch
@@ -61,15 +80,17 @@ export const make = (services: RecoveryServices) => {
 
   /**
    * A task that nobody has is offered. One that nobody had a whole scan ago, and whose entry nobody took since though
-   * there is a slot for it here, has lost its entry: it is claimed without one.
+   * there is a slot for it here, has lost its entry: it is claimed without one. A suspect waits here at once:
+   * a worker that died may have used its entry up, and let it wait for its trial.
    */
-  const settle = (stored: Task.Stored<Task.LiveTask>) =>
-    unattended.get(stored.task.taskId) === stored.version && !running.isDraining
-      ? Effect.ignoreCause(claims.claim(stored.task.taskId))
-      : queue.offer({ taskId: stored.task.taskId, attempt: stored.task.attempt + 1 })
+  const settle = ({ task, version }: Task.Stored<Task.LiveTask>) =>
+    unattended.get(task.taskId) === version && !running.isDraining
+      ? Effect.ignoreCause(claims.claim(task.taskId))
+      : Effect.andThen(queue.offer({ taskId: task.taskId, attempt: task.attempt + 1 }), claims.expect(task))
 
   const scanAll = Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
     const found = new Map<string, number>()
+    const had = new Map<string, number>()
     let page: ReadonlyArray<Task.Stored> = []
     do {
       yield* goesOn
@@ -77,17 +98,17 @@ export const make = (services: RecoveryServices) => {
       for (const stored of page) {
         if (!isLive(stored) || !claims.isUnattended(stored.task)) continue
         found.set(stored.task.taskId, stored.version)
+        countIn(had, stored.task)
         yield* settle(stored)
       }
     } while (page.length === pageSize)
     unattended = found
+    return had
   })
 
   return {
     /** Has the next round look through all tasks, whosever turn it is. */
-    want: () => {
-      isWanted = true
-    },
+    want,
     /** One round; it says with every page of tasks that it goes on. */
     round: Effect.fnUntraced(function*(goesOn: Effect.Effect<void>) {
       yield* claims.reconsider
@@ -100,10 +121,9 @@ export const make = (services: RecoveryServices) => {
       const isScanDue = scanned !== turn && (isMyTurn(turn) || isConcerned)
       if (!isWanted && !isScanDue && !(dead.length > 0 && isMyTurn(Math.floor(now / round)))) return
       isWanted = false
-      yield* Effect.onError(scanAll(goesOn), () => Effect.sync(() => {
-        isWanted = true
-      }))
+      const had = yield* Effect.onError(scanAll(goesOn), () => Effect.sync(want))
       scanned = turn
+      yield* mourn(dead, had)
       // Whatever they had is offered now. One that was believed dead counts on, and is on the list again.
       yield* Effect.forEach(dead, workers.leave, { discard: true })
     })
@@ -119,3 +139,7 @@ export type Recovery = ReturnType<typeof make>
 
 const isLive = (stored: Task.Stored): stored is Task.Stored<Task.LiveTask> =>
   stored.task.status === "working" || stored.task.status === "input_required"
+
+const countIn = (had: Map<string, number>, { running, worker }: Task.LiveTask): void => {
+  if (running && worker !== undefined) had.set(worker, (had.get(worker) ?? 0) + 1)
+}

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type * as Task from "@effect-mcp-tasks/core/Task"
+import * as Task from "@effect-mcp-tasks/core/Task"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -25,6 +25,7 @@ import type { ToolCall, ToolOutcome } from "../TaskTools.ts"
 import { Attempt, type AttemptCommand } from "./attempt.ts"
 import * as handlerSpan from "./handlerSpan.ts"
 import * as loop from "./loop.ts"
+import { Notices } from "./notices.ts"
 import * as patience from "./patience.ts"
 import type { Patiently } from "./patience.ts"
 import type { Seat, Slots } from "./slots.ts"
@@ -80,10 +81,12 @@ export class RunningTasks {
   /** Whether the process goes away: nothing more may begin. */
   isDraining = false
   private hasKept = false
-  private readonly lost: Array<string> = []
+  private handedBack = 0
+  private readonly notices: Notices
 
   constructor(services: Services) {
     this.services = services
+    this.notices = new Notices(services.handlers, this.lookAtAll())
   }
 
   /** Whether there is a task that this process still has, or could not hand back. */
@@ -137,7 +140,7 @@ export class RunningTasks {
   ): Effect.Effect<void, TaskStoreError> =>
     Effect.ensuring(
       Effect.forEach(taskIds, (taskId) => Effect.andThen(goesOn, this.look(taskId)), { discard: true }),
-      this.sayWhatIsLost
+      this.notices.tell
     )
 
   /** Looks at every task that runs here. */
@@ -156,6 +159,10 @@ export class RunningTasks {
       yield* Effect.timeoutOption(this.until(() => tasks().every(({ parking }) => parking.waits > 0)), grace)
       for (const task of tasks()) this.release(task)
       yield* Effect.timeoutOption(this.until(() => this.running.size === 0), lastWait)
+      yield* this.notices.tellNow
+      const { handedBack } = this
+      if (handedBack === 0) return
+      yield* Effect.annotateLogs(Effect.logInfo("Tasks that ran here are handed back"), { tasks: handedBack })
     }).pipe(Effect.interruptible)
 
   /** Gives the slot back for as long as the handler waits, and gets one again before the handler goes on. */
@@ -187,13 +194,14 @@ export class RunningTasks {
       command?._tag === "Release" ? Effect.andThen(told, Effect.suspend(() => onReleased(attempt.task))) : told,
       (ended) => {
         if (this.isDraining && Exit.isFailure(ended)) this.hasKept = true
+        if (command?._tag === "Release" && Exit.isSuccess(ended) && !Task.isTerminal(attempt.task)) this.handedBack++
         this.running.delete(attempt.task.taskId)
         slots.leave(parking.seat)
         this.changed.openUnsafe()
         const gone = counted(TaskMetrics.running, -1)
-        if (!attempt.isLost) return gone
-        this.lost.push(attempt.task.taskId)
-        return Effect.andThen(gone, this.sayWhatIsLost)
+        if (attempt.isLost) this.notices.noteLost(attempt.task.taskId)
+        else if (attempt.isReplaced) this.notices.noteReplaced(attempt.task.taskId)
+        return Effect.andThen(gone, this.notices.tell)
       }
     )
   }
@@ -211,18 +219,9 @@ export class RunningTasks {
 
   /** A task that ran here is gone. Nobody removes one that has not ended: the store has lost it, and maybe others. */
   private readonly lose = ({ attempt }: Running): void => {
-    if (attempt.standing === "current" && !attempt.hasEnded) this.lost.push(attempt.task.taskId)
+    if (attempt.standing === "current" && !attempt.hasEnded) this.notices.noteLost(attempt.task.taskId)
     attempt.standing = "superseded"
   }
-
-  /** However many tasks are gone, the log hears of them once. */
-  private readonly sayWhatIsLost = Effect.suspend(() => {
-    const [taskId] = this.lost
-    if (taskId === undefined) return Effect.void
-    const tasks = this.lost.splice(0).length
-    const message = "Tasks that ran here are gone from the store, and had not ended; their handlers are stopped"
-    return Effect.annotateLogs(Effect.logError(message), { tasks, taskId })
-  })
 
   /** Interrupts a handler, also where it waits for an answer and cannot be interrupted: none will come. */
   private readonly stop = ({ attempt, fiber, parking }: Running): void => {

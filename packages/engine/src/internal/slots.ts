@@ -20,6 +20,8 @@ export interface Seat {
   isExcused: boolean
   /** Where it waits for a slot; made when it has to. */
   turn: Latch.Latch | undefined
+  /** Hears that the slot is given back. */
+  onFree?: (() => void) | undefined
 }
 
 /**
@@ -73,6 +75,7 @@ export class Slots {
     if (this.waiting.delete(seat)) seat.turn?.openUnsafe()
     if (!seat.isTaken) return
     seat.isTaken = false
+    seat.onFree?.()
     for (const next of this.waiting) {
       this.waiting.delete(next)
       next.isTaken = true

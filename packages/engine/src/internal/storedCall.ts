@@ -13,24 +13,54 @@ import { TaskStoreError } from "../TaskStoreError.ts"
 import type { TaskTools, ToolCall } from "../TaskTools.ts"
 
 /**
- * Decodes the call of a task, or says in words for its client why that cannot be done here.
+ * Makes what decodes the call of a task, or says in words for its client why that cannot be done here.
+ *
+ * **Details**
+ *
+ * The log hears of each tool of which tasks fail that way once, and how: a release without it meets all its tasks.
  *
  * @since 0.2.0
  */
-export const decode = (
-  tools: TaskTools["Service"],
-  task: Task.Task
-): Effect.Effect<Result.Result<ToolCall, string>> => {
-  const tool = tools.get(task.tool)
-  if (Option.isNone(tool)) return Effect.succeed(Result.fail(`The tool ${task.tool} no longer exists`))
-  return Effect.catchCause(tool.value.call(task.arguments), (cause) =>
-    Effect.as(
-      Effect.annotateLogs(Effect.logError("The stored arguments of a task broke their tool's schema", cause), {
-        taskId: task.taskId,
-        tool: task.tool
-      }),
-      Result.fail(`The arguments of tool ${task.tool} could not be decoded`)
-    ))
+export const decoder = (tools: TaskTools["Service"]) => {
+  const told = new Set<string>()
+  const tell = ({ taskId, tool }: Task.Task, entry: (message: string) => Effect.Effect<void>, what: string) =>
+    Effect.suspend(() => {
+      const key = `${tool} ${what}`
+      if (told.has(key)) return Effect.void
+      told.add(key)
+      return Effect.annotateLogs(entry(`${what}; such tasks fail here, and of this tool that is said once`), {
+        taskId,
+        tool
+      })
+    })
+
+  return (task: Task.Task): Effect.Effect<Result.Result<ToolCall, string>> => {
+    const tool = tools.get(task.tool)
+    if (Option.isNone(tool)) {
+      return Effect.as(
+        tell(task, Effect.logError, "A stored task is of a tool that no longer exists"),
+        Result.fail(`The tool ${task.tool} no longer exists`)
+      )
+    }
+    return tool.value.call(task.arguments).pipe(
+      // The reason may quote the arguments.
+      Effect.tap((call) =>
+        Result.isSuccess(call)
+          ? Effect.void
+          : tell(task, Effect.logError, "The stored arguments of a task do not fit its tool's parameters")
+      ),
+      Effect.catchCause((cause) =>
+        Effect.as(
+          tell(
+            task,
+            (message) => Effect.logError(message, cause),
+            "The stored arguments of a task broke their tool's schema"
+          ),
+          Result.fail(`The arguments of tool ${task.tool} could not be decoded`)
+        )
+      )
+    )
+  }
 }
 
 /**
