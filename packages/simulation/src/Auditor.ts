@@ -305,7 +305,9 @@ export class Auditor {
     const hasRoomIn = (process: Process) => this.desk(process).hasHadRoom(calmRules.patienceMs)
     const files = [...this.files.values()]
     const hasRoom = processes.some(hasRoomIn)
-    const now = { nowMs: this.world.now, findsOrphans, hasRoom, hasRoomIn, isTrying: files.some(calmRules.isTried) }
+    const nowMs = this.world.now
+    const isTrying = files.some((file) => calmRules.isTried(file, nowMs))
+    const now = { nowMs, findsOrphans, hasRoom, hasRoomIn, isTrying }
     for (const file of files) this.report(calmRules.judge(file, now))
   }
 

@@ -47,7 +47,7 @@ const slackMs = 100
 export class Desk {
   readonly process: Process
   private readonly room: Room
-  private readonly runs: Array<{ readonly run: HandlerRun; readonly file: TaskFile; readonly atMs: number }> = []
+  private readonly runs: Array<{ readonly run: HandlerRun; readonly file: TaskFile }> = []
   private fullAtMs = Number.NEGATIVE_INFINITY
 
   constructor(process: Process, room: Room) {
@@ -59,9 +59,10 @@ export class Desk {
   open(run: HandlerRun, file: TaskFile): string | undefined {
     const { now } = this.process.world
     const other = isTried(file.now)
-      ? this.working.find(({ atMs, file }) => isTried(file.now) && now - atMs < trialMs)
+      ? this.working.find(({ file, run }) => isTried(file.now) && now - (run.triedFromMs ?? -Infinity) < trialMs)
       : undefined
-    this.runs.push({ run, file, atMs: now })
+    if (isTried(file.now)) run.triedFromMs = now
+    this.runs.push({ run, file })
     return other === undefined ? undefined : `${file.name} and ${other.file.name} in ${this.process.name}`
   }
 

@@ -41,6 +41,8 @@ export interface HandlerRun {
   readonly process: Process
   /** The questions that it waits for, each as often as it does. */
   readonly waits: Array<string>
+  /** When it began, if its task had been lost twice in a row by then: it is on trial. */
+  triedFromMs: number | undefined
   /** Until when it goes on whatever anybody wishes, in milliseconds of the world. */
   stubbornUntilMs: number
   /** How it means to end: `ok` with what it returns, or one of the other ends of a script. */
@@ -67,6 +69,7 @@ export const openRun = (attempt: number, process: Process): HandlerRun => ({
   attempt,
   process,
   waits: [],
+  triedFromMs: undefined,
   stubbornUntilMs: 0,
   means: "die",
   endedAtMs: undefined,

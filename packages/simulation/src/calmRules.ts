@@ -57,23 +57,32 @@ export interface Calm {
   readonly hasRoom: boolean
   /** Whether there has been room in one process: a handler that gets its answer waits for a slot there. */
   readonly hasRoomIn: (process: Process) => boolean
-  /** Whether a suspect is at work: others wait for their trial meanwhile, for longer than a lost signal costs. */
+  /** Whether a suspect is on trial: others wait for their trial meanwhile, for longer than a lost signal costs. */
   readonly isTrying: boolean
 }
 
-/** What has been lost twice in a row may be what kills its processes, and is tried alone. */
-const isSuspect = (task: Task.Task): boolean =>
-  !TaskInvariants.hasEnded(task) && task.lostAttempts + ("running" in task && task.running ? 1 : 0) >= 2
+/**
+ * What has been lost twice in a row may be what kills its processes, and is tried alone. An answer clears it of that,
+ * but whoever stands in the line by then stays there.
+ */
+const isSuspect = (file: TaskFile, { attempt }: Task.Task): boolean =>
+  file.versions.some(({ stored }) => stored?.task.attempt === attempt && isLostTwice(stored.task))
+
+const isLostTwice = (task: Task.Task): boolean =>
+  !TaskInvariants.hasEnded(task) && task.lostAttempts + (task.running ? 1 : 0) >= 2
+
+/** For how long at most a handler is on trial, by a clock that goes slow. */
+const longestTrialMs = 70_000
 
 /**
- * Whether the handler of a suspect is at work.
+ * Whether a handler is on trial, whatever has become of its task since it began. The next one is given its time to
+ * begin, too.
  *
  * @since 0.2.0
  */
-export const isTried = ({ now: task, runs }: TaskFile): boolean =>
-  task !== undefined && !TaskInvariants.hasEnded(task) && task.lostAttempts >= 2 &&
-  runs.some(({ attempt, endedAtMs, process }) =>
-    attempt === task.attempt && endedAtMs === undefined && process.isAlive
+export const isTried = ({ runs }: TaskFile, nowMs: number): boolean =>
+  runs.some(({ endedAtMs, process, triedFromMs = -Infinity }) =>
+    endedAtMs === undefined && process.isAlive && nowMs - triedFromMs < longestTrialMs + patienceMs
   )
 
 /**
@@ -96,7 +105,7 @@ export const judge = (file: TaskFile, { findsOrphans, hasRoom, hasRoomIn, isTryi
     if (key !== undefined) found.push(breach("answer-late", `${key} of ${file.name} is answered, its handler waits`))
   }
   const isLive = task !== undefined && !TaskInvariants.hasEnded(task)
-  const isInLine = isTrying && task !== undefined && isSuspect(task)
+  const isInLine = isTrying && task !== undefined && isSuspect(file, task)
   if (hasRoom && isLive && isAbandoned(file, task, nowMs) && !isOrphan && !isInLine) {
     found.push(breach("nobody-responsible", `${file.name} is ${task.status} and runs nowhere`))
   }
