@@ -6,6 +6,7 @@ import { chownSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 
 const answers = (command: string, ...args: ReadonlyArray<string>): boolean =>
   spawnSync(command, args, { stdio: "ignore" }).status === 0
@@ -66,6 +67,10 @@ const ready = (child: ChildProcess, sign: RegExp): Promise<void> =>
     child.once("exit", (code) => reject(new Error(`The server ended with ${code}:\n${output}`)))
   })
 
+/** What a killed Postgres leaves behind: its sessions have its memory until they notice that it is gone. */
+const isHeldYet = /pre-existing shared memory block/
+const maxStarts = 100
+
 /** A server of a test's own. */
 export interface OwnServer {
   readonly port: number
@@ -101,9 +106,16 @@ const manage = ({ directory, port, run, sign, url }: Kind) =>
             child.kill(signal)
             return exited(child)
           }),
-        start: Effect.promise(() => {
-          child = run()
-          return ready(child, sign)
+        start: Effect.promise(async () => {
+          let failure: unknown
+          for (let tries = 0; tries < maxStarts; tries++) {
+            child = run()
+            failure = await ready(child, sign).catch((error: unknown) => error)
+            if (failure === undefined) return
+            if (!isHeldYet.test(String(failure))) break
+            await setTimeout(100)
+          }
+          throw failure
         }),
         pause: Effect.sync(() => void child.kill("SIGSTOP")),
         resume: Effect.sync(() => void child.kill("SIGCONT"))
